@@ -1,0 +1,1 @@
+"""A programmable buffering and chaos proxy for streaming clients."""

@@ -1,0 +1,87 @@
+"""What a fault answers with. An event by itself means "emit it now"; the rest of the vocabulary is here.
+
+Rules: pure data. A fault only ever answers; the chain alone acts. Must not know: faults, lines, protocols.
+"""
+
+import math
+from dataclasses import dataclass
+
+from chaosproxy.chain.endings import Ending
+from chaosproxy.model.messages import Event, ResponseHead
+from chaosproxy.model.places import Moment
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Release `event` no earlier than `time`, and never before what this fault emitted earlier."""
+
+    time: float
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """Nothing leaves this place before `time` (a stall). The latest of several counts."""
+
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Until the first of these I pass everything on at once, change nothing and hold nothing.
+
+    Counts are absolute, at the fault's own place: what has entered it. With no limit at all it rests for ever.
+    """
+
+    records: float = math.inf
+    bytes: float = math.inf
+    chunks: float = math.inf
+    time: float = math.inf
+    """Absolute time, in the clock of `now`."""
+    idle: float = math.inf
+    """Seconds without a body byte entering this place, paused while its output is blocked."""
+    moment: Moment | None = None
+
+
+FOREVER = Rest()
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """I no longer want the upstream. What I have emitted still flows; nothing further enters me."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassOn:
+    """From `hangup`: tell the next hop nearer the upstream that the client is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Answer here, from this hop: the answer travels on towards the client, nothing beyond this hop is asked."""
+
+    head: ResponseHead
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """End the exchange here: the first of `endings` that is possible at this place now, else `abort`. Implies Cancel;
+    for every hop nearer the upstream it is their client leaving."""
+
+    endings: tuple[Ending, ...]
+    cause: str
+    keep_upstream: bool = False
+    """True: only the client's side ends (`side: client`); the upstream runs on and is drained."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """For the journal. `kind` is `fired` or `not_fired`; `detail` says what was done, or the reason it was not."""
+
+    kind: str
+    detail: str = ""
+
+
+Action = Event | At | Floor | Rest | Cancel | PassOn | Reply | Finish | Note
+Actions = tuple[Action, ...]

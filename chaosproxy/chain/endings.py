@@ -1,0 +1,30 @@
+"""How a fault can end an exchange (`then:`), as asked for: what each becomes is decided at the place, at the moment.
+
+Rules: pure data. Must not know: how a session writes it.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from chaosproxy.model.headers import Headers
+
+EndingKind = Literal[
+    "abort", "clean", "fin", "rst", "fin_mid_chunk", "no_close_notify", "stream", "goaway", "silence", "status"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """One ending. Possible: `clean` unless a Content-Length is not reached, `no_close_notify` under TLS only, `status`
+    only while this fault has passed no head, all others always."""
+
+    kind: EndingKind
+    code: int = 0x2
+    """`stream` and `goaway`: the HTTP/2 error code (RFC 9113 section 7)."""
+    last: Literal["0", "first", "current", "max"] = "0"
+    status: int = 504
+    body: bytes = b""
+    headers: Headers = ()
+
+
+ABORT = Ending("abort")

@@ -1,0 +1,144 @@
+"""The base of every fault: a frozen spec (its YAML) and a running object (its state); they never share an object.
+
+A fault is fed `(event, now)` and answers with actions. It never sleeps, locks, logs, counts, cuts, reads a clock or a
+global random source. `FaultSpec` is the schema of its YAML; `Fault` is what runs, one per exchange.
+"""
+
+import math
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar, TypeVar
+
+from chaosproxy.chain.actions import Actions, PassOn, Rest
+from chaosproxy.chain.trigger import Trigger
+from chaosproxy.model.messages import Data, Event, RequestHead
+from chaosproxy.model.places import Way
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a fault may know of the exchange it is started for."""
+
+    random: Random
+    """Its own, seeded by `seed:rule:nth:hop:label`."""
+    request: RequestHead
+    protocol: str = "http/1.1"
+    """The client's: `http/1.1` or `h2`."""
+    tls: bool = False
+    """The client's connection is under TLS."""
+    stream: int = 1
+    first_stream: int = 1
+    """The first stream id of the client's connection."""
+    began: float = 0.0
+    """When the request's first byte came, in the clock of `now`."""
+    speed: float = 1.0
+    """Divides every duration of the scenario; multiplies rates. Endings and Retry-After are untouched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`if:` narrows a fault to some exchanges. Strings are globs (`*`, `?`); values compare as in `match`."""
+
+    content_type: str | None = None
+    status: int | str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    client_headers: tuple[tuple[str, str], ...] = ()
+    protocol: str | None = None
+
+
+class Fault:
+    """A running fault. Override only what it changes; every handler answers with a tuple of actions."""
+
+    rest: Rest | None = None
+    """The initial rest; None = awake from the start. From `reached` on, awake unless it answers a new Rest."""
+    capacity: int = 0
+    """Room in bytes while awake. 0: it admits what the next place admits."""
+    held: int = 0
+    """Body bytes it holds itself; truthful at every return."""
+    due: float = math.inf
+    """When it wants `wake` while awake."""
+    serves_half_close: bool = False
+    """The client's FIN alone is not leaving."""
+
+    def data(self, data: Data, now: float) -> Actions:
+        """A piece of body has entered while awake."""
+        return (data,)
+
+    def control(self, event: Event, now: float) -> Actions:
+        """A head, trailers, End or Abort has entered; called resting or awake, if overridden. It keeps its place behind
+        the data before it."""
+        return (event,)
+
+    def reached(self, now: float) -> Actions:
+        """A limit of the rest was reached, at the exact record, byte, chunk, time or moment."""
+        return ()
+
+    def wake(self, now: float) -> Actions:
+        """`due` has come; afterwards `due > now`."""
+        return ()
+
+    def full(self, now: float) -> Actions:
+        """`held` has reached `capacity` and more wants to enter. May release; answering nothing is backpressure."""
+        return ()
+
+    def hangup(self, now: float) -> Actions:
+        """The client is gone (or a fault nearer the client has ended the exchange). PassOn tells the next hop now;
+        an empty answer swallows it: this place then drains and discards what the upstream still sends."""
+        return (PassOn(),)
+
+    def request_head(self, head: RequestHead, now: float) -> Actions:
+        """Faults on the response way: the request's head passes my place on the other way."""
+        return ()
+
+    def request_end(self, now: float) -> Actions:
+        """Faults on the response way: the request is complete at my place."""
+        return ()
+
+    def cue(self, name: str, now: float) -> Actions:
+        """A named input from outside (live control)."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultSpec:
+    """What a scenario says of one fault. Field names are the YAML keys (`if_` is `if`, `for_` is `for`); types and
+    defaults are its schema; each field's docstring is its line in the reference."""
+
+    name: ClassVar[str]
+    """The YAML key."""
+    main: ClassVar[str | None] = None
+    """The parameter that a bare value sets; None = a mapping is needed."""
+    needs_at: ClassVar[bool] = False
+    has_at: ClassVar[bool] = False
+    ways: ClassVar[frozenset[Way]] = frozenset({Way.RESPONSE})
+    edits_body: ClassVar[bool] = False
+    """May add or remove body bytes: Content-Length goes when the head passes."""
+
+    way: Way = Way.RESPONSE
+    if_: Condition | None = None
+    at: Trigger | None = None
+
+    def start(self, context: Context) -> Fault:
+        """The running object for one exchange."""
+        raise NotImplementedError
+
+    @property
+    def reads_records(self) -> bool:
+        """It can only do its work in a body whose records are known and not coded."""
+        return self.at is not None and self.at.reads_records
+
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        """Impossible combinations, as (path of keys, message): checked after the fields by themselves."""
+        return []
+
+
+S = TypeVar("S", bound=type[FaultSpec])
+
+REGISTRY: dict[str, type[FaultSpec]] = {}
+"""Every known fault by its YAML name; users' own register here too."""
+
+
+def register(spec: S) -> S:
+    """Class decorator: make a fault known by its name."""
+    REGISTRY[spec.name] = spec
+    return spec

@@ -1,0 +1,37 @@
+"""When a fault acts: the `at:` of a scenario.
+
+Rules: pure data. Exactly one of the places is set. `every` and `times` repeat it.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from chaosproxy.model.places import Moment
+from chaosproxy.model.units import Duration, Size
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """A place in the stream, counted at the fault's own entry, per exchange and way, in body bytes without framing."""
+
+    moment: Moment | None = None
+    event: int | None = None
+    """Right behind the Nth record; for faults that change content, that record."""
+    bytes: Size | None = None
+    chunk: int | None = None
+    time: Duration | None = None
+    """Since the request's first byte."""
+    idle: Duration | None = None
+    match: str | None = None
+    """A regular expression on the record's raw text; RE2 syntax, linear time."""
+    json: tuple[tuple[str, object], ...] | None = None
+    """(dotted path, value) pairs that the record's JSON payload must hold; strings are globs."""
+    terminal: Literal["before", "inside", "after"] | None = None
+    every: float | None = None
+    """The distance to the next firing, in the unit of the place."""
+    times: int | None = None
+
+    @property
+    def reads_records(self) -> bool:
+        """It can only fire in a body whose records are known."""
+        return self.event is not None or self.match is not None or self.json is not None or self.terminal is not None

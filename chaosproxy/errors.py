@@ -1,0 +1,60 @@
+"""The one exception tree. Foreign exceptions are translated into it where they enter."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class Error(Exception):
+    """Base of everything chaosproxy raises on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong in a scenario, with its place. `line` and `column` count from 1; 0 = no place is known."""
+
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    source: str = ""
+    """The line's text, for the caret; empty where there is none."""
+    warning: bool = False
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
+        first = f"{place}: {self.message}" if place else self.message
+        if not self.source:
+            return first
+        return f"{first}\n    {self.source}\n    {' ' * (self.column - 1)}^"
+
+
+class ScenarioError(Error):
+    """A scenario that cannot be used; holds every problem found, not only the first."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class UsageError(Error):
+    """A wrong option or an unusable file named on the command line (exit status 2)."""
+
+
+class UnavailableError(Error):
+    """A port that is taken, an upstream that does not answer in time (exit status 3)."""
+
+
+class ClientFault(Error):
+    """The client broke a rule of its protocol."""
+
+
+class UpstreamFault(Error):
+    """The upstream broke a rule of its protocol, or could not be reached."""
+
+
+class FaultBug(Error):
+    """A fault raised, or broke a rule of the chain. Names the fault; the exchange ends, the proxy goes on."""
+
+    def __init__(self, hop: int, fault: str, event: object, cause: BaseException | str) -> None:
+        self.hop, self.fault, self.event = hop, fault, event
+        super().__init__(f"fault {fault!r} in hop {hop} failed on {type(event).__name__}: {cause!r}")

@@ -1,0 +1,97 @@
+"""Units: `64KiB`, `250ms`, `1MiB/s` to numbers and back.
+
+Durations are seconds (float, `forever` = infinity), sizes are bytes, rates are bytes per second. A bare number is a
+size but never a duration. The `Annotated` aliases mark the fields of specs, so that the scenario loader, the schema
+and the reference know what a number means without the specs knowing any of them.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Annotated
+
+FOREVER = math.inf
+LONGEST = 10 * 365 * 86400.0
+"""The longest finite duration, ten years; beyond it somebody has mistyped."""
+
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_BYTES = {
+    "": 1,
+    "b": 1,
+    "k": 1024,
+    "kb": 1024,
+    "kib": 1024,
+    "m": 1024**2,
+    "mb": 1024**2,
+    "mib": 1024**2,
+    "g": 1024**3,
+    "gib": 1024**3,
+}
+_NUMBER = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s?([A-Za-z]*)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Marks a number in a spec: `duration`, `size` or `rate`."""
+
+    kind: str
+
+
+Duration = Annotated[float, Unit("duration")]
+Size = Annotated[int, Unit("size")]
+Rate = Annotated[float, Unit("rate")]
+
+
+def duration(text: str) -> float:
+    """`250ms`, `1.5s`, `2m`, `1h`, `forever` in seconds. ValueError with the allowed forms otherwise."""
+    if text == "forever":
+        return FOREVER
+    match = _NUMBER.fullmatch(text)
+    if match is None or match[2] not in _SECONDS:
+        raise ValueError(f"{text!r} is no duration; write 250ms, 1.5s, 2m, 1h or forever")
+    seconds = float(match[1]) * _SECONDS[match[2]]
+    if seconds > LONGEST:
+        raise ValueError(f"{text!r} is longer than ten years; write forever")
+    return seconds
+
+
+def size(text: str | int) -> int:
+    """`512`, `4KiB`, `64k` (k, m = KiB, MiB) in bytes. ValueError with the allowed forms otherwise."""
+    match = _NUMBER.fullmatch(str(text))
+    factor = _BYTES.get(match[2].lower()) if match else None
+    if match is None or factor is None:
+        raise ValueError(f"{text!r} is no size; write 512, 4KiB, 64k or 1MiB")
+    nbytes = float(match[1]) * factor
+    if nbytes != int(nbytes) or nbytes > 2**53:
+        raise ValueError(f"{text!r} is no whole number of bytes")
+    return int(nbytes)
+
+
+def rate(text: str) -> float:
+    """`32KiB/s` in bytes per second. ValueError with the allowed form otherwise."""
+    amount, slash, per = text.partition("/")
+    if not slash or per != "s":
+        raise ValueError(f"{text!r} is no rate; write 32KiB/s")
+    try:
+        return float(size(amount.strip()))
+    except ValueError:
+        raise ValueError(f"{text!r} is no rate; write 32KiB/s") from None
+
+
+def show_duration(seconds: float) -> str:
+    """The shortest text that `duration` reads back as the same number."""
+    if seconds == FOREVER:
+        return "forever"
+    if seconds and seconds < 1:
+        return f"{round(seconds * 1000, 6):g}ms"
+    if seconds >= 60 and seconds % 60 == 0:
+        return f"{seconds / 60:g}m"
+    return f"{seconds:g}s"
+
+
+def show_size(nbytes: int) -> str:
+    """The shortest text that `size` reads back as the same number."""
+    for factor, unit in ((1024**2, "MiB"), (1024, "KiB")):
+        if nbytes and nbytes % factor == 0:
+            return f"{nbytes // factor}{unit}"
+    return str(nbytes)

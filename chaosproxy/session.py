@@ -1,0 +1,129 @@
+"""One protocol connection, sans-IO: what HTTP/1.1 and HTTP/2 have in common, client and server role alike.
+
+Rules: `receive` takes any bytes and never raises: what breaks the protocol becomes an Abort, or a `Closed`. The verdict
+on any input does not depend on how it was cut into reads. Nothing waits and nothing is queued per stream: the driver
+asks `allowance` before it sends Data. Write boundaries are the product: `outgoing` returns one byte string per write.
+Must not know: sockets, time, the chain, each other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from chaosproxy.model.messages import Abort, Event
+from chaosproxy.model.places import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """Events of one stream, in order. A RequestHead (or a lone Abort, for a head that is malformed) opens it."""
+
+    stream: int
+    events: list[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """The peer has opened a window: `stream` may send more; 0 = any of them may."""
+
+    stream: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The peer no longer wants the rest of what we send on `stream` (an early answer, RST_STREAM(NO_ERROR)); what it
+    sends still counts."""
+
+    stream: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Server role: the client has left `stream` before its answer was complete, out of band: FIN, RST, RST_STREAM,
+    GOAWAY, a lost connection. `abort.cause` is `client:fin`, `client:rst`, `client:stream:CANCEL` ...; after a FIN
+    (manner FIN) the client may still be listening, and `send` still works. Not used in a tunnel, where a FIN is an End."""
+
+    stream: int
+    abort: Abort
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Nothing further will arrive on this connection. Streams that it took along have each had their Abort before."""
+
+    detail: str = ""
+
+
+Signal = Arrived | Granted | Stopped | Gone | Closed
+
+
+class Closing(StrEnum):
+    """What the driver has to do to the transport once everything outgoing is flushed."""
+
+    FIN = "fin"
+    """Shut down for writing (under TLS close_notify first), read and discard until EOF or 2 s, close."""
+    RST = "rst"
+    NO_CLOSE_NOTIFY = "no_close_notify"
+    SILENCE = "silence"
+    """Write nothing more, keep the socket open, go on reading."""
+    HALF = "half"
+    """Shut down for writing only: the half close of a tunnel."""
+
+
+class Session(Protocol):
+    """What the driver needs of a protocol. Streams are small integers; HTTP/1 counts its exchanges 1, 2, 3 ..."""
+
+    role: Role
+    protocol: str
+    """`http/1.1` or `h2`."""
+    closing: Closing | None
+    """Set once the session is done with the connection; the driver acts on it after flushing."""
+    reusable: bool
+    """Client role: a further request may be opened on this connection now."""
+    hungry: bool
+    """More bytes may be fed. HTTP/1 server: False while more than 64 KiB of pipelined requests wait."""
+
+    def receive(self, data: bytes) -> list[Signal]:
+        """Feed what one read brought; b"" is the peer's FIN."""
+        ...
+
+    def lost(self, how: str, detail: str = "") -> list[Signal]:
+        """The connection broke: `how` is "rst" (ECONNRESET, EPIPE) or "no_close_notify" (TLS ended without the alert,
+        which counts as FIN). Every live stream gets its Abort, then Closed."""
+        ...
+
+    def resume(self) -> list[Signal]:
+        """What earlier bytes hold for us now that a message has ended (pipelined requests). Call after each terminal."""
+        ...
+
+    def open(self) -> int:
+        """Client role: a new stream. Only when `reusable`."""
+        ...
+
+    def send(self, stream: int, events: Sequence[Event]) -> None:
+        """Queue events of our own way, in the order of the grammar. Data only within `allowance`. Sent to a stream that
+        has ended meanwhile: ignored. An Abort here is `abort`."""
+        ...
+
+    def allowance(self, stream: int) -> int:
+        """How many body bytes may be sent on `stream` now (window and frame budget). HTTP/1: a large number."""
+        ...
+
+    def grant(self, stream: int, nbytes: int) -> None:
+        """`nbytes` body bytes of `stream` were admitted by the chain: credit the peer. (Connection credit is given on
+        receipt, so that a stalled stream cannot starve its siblings.)"""
+        ...
+
+    def abort(self, stream: int, abort: Abort) -> None:
+        """End our way of `stream` without completing it, as the table in `Abort` says; also gives up on what the peer
+        still sends there. May set `closing`."""
+        ...
+
+    def close(self) -> None:
+        """Leave in order: GOAWAY(NO_ERROR) on HTTP/2, nothing on HTTP/1; sets `closing` when no stream is live."""
+        ...
+
+    def outgoing(self) -> list[bytes]:
+        """What is to be written, one element per write; the caller owns it."""
+        ...
