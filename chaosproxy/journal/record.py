@@ -1,0 +1,148 @@
+"""The record of one exchange, field for field as the journal's JSON names them.
+
+Times are real seconds from the request's first byte, None for what did not happen; bytes are body bytes without
+framing. Must not know: where the facts come from.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from chaosproxy.journal.marks import Marks
+
+
+@dataclass(slots=True)
+class Ending:
+    """Who ended it (`client`, `upstream`, `proxy`), how on the wire, and why."""
+
+    by: str
+    how: str
+    cause: str | None = None
+
+
+@dataclass(slots=True)
+class ClientView:
+    protocol: str
+    connection: int
+    stream: int | None = None
+
+
+@dataclass(slots=True)
+class UpstreamView:
+    protocol: str | None = None
+    connection: int | None = None
+    stream: int | None = None
+    url: str | None = None
+    end: Ending | None = None
+    retries: int = 0
+    """1 after an idle connection turned out to be closed and the request went out again on a fresh one."""
+    removed: list[str] = field(default_factory=list)
+    """Request fields that the proxy took out so that records can be read."""
+
+
+@dataclass(slots=True)
+class RequestView:
+    method: str = ""
+    path: str = ""
+    """Without its query."""
+    query: str = ""
+    headers: list[list[str]] = field(default_factory=list)
+    bytes: int = 0
+
+
+@dataclass(slots=True)
+class ResponseView:
+    status: int | None = None
+    headers: list[list[str]] = field(default_factory=list)
+    bytes_in: int = 0
+    bytes_out: int = 0
+    events_in: int | None = None
+    events_out: int | None = None
+
+
+@dataclass(slots=True)
+class Times:
+    request_end: float | None = None
+    upstream_connected: float | None = None
+    upstream_head: float | None = None
+    head_sent: float | None = None
+    first_event_in: float | None = None
+    first_event_out: float | None = None
+    last_event_out: float | None = None
+    client_closed: float | None = None
+    upstream_closed: float | None = None
+    end: float | None = None
+
+
+@dataclass(slots=True)
+class Fired:
+    t: float
+    fault: str
+    hop: int
+    hop_name: str | None
+    detail: str
+
+
+@dataclass(slots=True)
+class NotFired:
+    fault: str
+    hop: int
+    reason: str
+
+
+@dataclass(slots=True)
+class ExchangeRecord:
+    """One request and what became of it."""
+
+    id: int
+    scenario: str | None
+    rule: int | None
+    seed: int
+    started_at: str
+    """Wall clock, UTC, ISO 8601 with milliseconds."""
+    client: ClientView
+    upstream: UpstreamView = field(default_factory=UpstreamView)
+    request: RequestView = field(default_factory=RequestView)
+    response: ResponseView = field(default_factory=ResponseView)
+    times: Times = field(default_factory=Times)
+    arrivals: Marks = field(default_factory=Marks)
+    deliveries: Marks = field(default_factory=Marks)
+    faults: list[Fired] = field(default_factory=list)
+    not_fired: list[NotFired] = field(default_factory=list)
+    end: Ending | None = None
+    detail: str = ""
+    """One line for a person, where something went wrong: the rule broken, the error seen."""
+
+    @property
+    def dropped(self) -> int:
+        """Marks left out of arrivals and deliveries."""
+        return self.arrivals.dropped + self.deliveries.dropped
+
+    def as_json(self) -> dict[str, Any]:
+        """The journal's object, ready for `json.dumps`."""
+        return {
+            "id": self.id,
+            "scenario": self.scenario,
+            "rule": self.rule,
+            "seed": self.seed,
+            "started_at": self.started_at,
+            "client": _plain(self.client),
+            "upstream": {**_plain(self.upstream), "end": _plain(self.upstream.end) if self.upstream.end else None},
+            "request": _plain(self.request),
+            "response": _plain(self.response),
+            "times": {name: _rounded(value) for name, value in _plain(self.times).items()},
+            "arrivals": [[_rounded(seconds), nbytes] for seconds, nbytes in self.arrivals],
+            "deliveries": [[_rounded(seconds), nbytes] for seconds, nbytes in self.deliveries],
+            "dropped": self.dropped,
+            "faults": [{**_plain(fired), "t": _rounded(fired.t)} for fired in self.faults],
+            "not_fired": [_plain(missed) for missed in self.not_fired],
+            "end": _plain(self.end) if self.end else None,
+            "detail": self.detail,
+        }
+
+
+def _plain(view: Any) -> dict[str, Any]:
+    return {name: getattr(view, name) for name in type(view).__slots__}
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 6)
