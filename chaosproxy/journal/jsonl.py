@@ -24,7 +24,9 @@ class JournalFile:
 
     def __init__(self, path: Path, complain: Callable[[str], None]) -> None:
         """UsageError if the file cannot be opened for writing."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        if Path("/dev") not in path.parents:  # /dev/stdout is a link, and a fair place for a journal
+            flags |= getattr(os, "O_NOFOLLOW", 0)
         try:
             self._file = os.open(path, flags, 0o600)
         except OSError as error:

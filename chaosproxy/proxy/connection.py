@@ -1,0 +1,194 @@
+"""One TCP connection with its session: a reader that never waits for a stream, output flushed inline.
+
+Rules: the reader reads, feeds the session and hands each signal on, synchronously. Whoever sends calls `flush`, which
+writes at once; only when the socket is full does a writer task take over, and `blocked` is true until it is done.
+Closing is asked for by the session (`closing`) and done here, behind everything flushed.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+
+import trio
+
+from chaosproxy.session import Closing, Session, Signal
+from chaosproxy.wire import close
+from chaosproxy.wire.transport import Transport, TruncatedError
+
+READ = 256 * 1024
+READS_PER_TURN = 4
+"""So that no connection starves another."""
+RESET_WAIT = 0.2
+"""Seconds that data before a reset may still wait for a full socket."""
+
+Spawn = Callable[..., object]
+
+
+class Connection(ABC):
+    """The reader and the output of one connection; `handle` says what a signal means on its side."""
+
+    def __init__(self, transport: Transport, session: Session, number: int, spawn: Spawn) -> None:
+        """`spawn(async_function, *args)` starts a task that outlives the reader (nursery.start_soon)."""
+        self.transport = transport
+        self.session = session
+        self.number = number
+        self.blocked = False
+        self.over = False
+        """The peer has said its last."""
+        self.broken = False
+        self._spawn = spawn
+        self._queue: list[bytes] = []
+        self._paused = False
+        self._wake: trio.Event | None = None
+        self._scope = trio.CancelScope()
+        self._ending: Closing | None = None
+
+    @abstractmethod
+    def handle(self, signal: Signal, now: float) -> None:
+        """One signal of the session. Must not wait, must not raise."""
+
+    @abstractmethod
+    def writable(self, now: float) -> None:
+        """The socket has taken everything: whoever was held back may send again."""
+
+    @abstractmethod
+    def owes(self) -> bool:
+        """Something still has to be written though the peer has said its last."""
+
+    @abstractmethod
+    def closed(self) -> None:
+        """The connection is gone."""
+
+    async def run(self) -> None:
+        """The reader; returns when the connection is closed."""
+        try:
+            with self._scope:
+                while not self.over:
+                    if self._paused or not self.session.hungry:
+                        self._wake = trio.Event()
+                        await self._wake.wait()
+                    else:
+                        await self.transport.readable()
+                    if not self._paused:
+                        self._read()
+                if self.owes():
+                    await trio.sleep_forever()
+            await self._finish()
+        finally:
+            self.transport.close()
+            self.closed()
+
+    def _read(self) -> None:
+        for _ in range(READS_PER_TURN):
+            now = trio.current_time()
+            try:
+                data = self.transport.recv(READ)
+            except TruncatedError as error:
+                signals = self.session.lost("no_close_notify", str(error))
+                data = b""
+            except OSError as error:
+                signals = self.session.lost("rst", str(error))
+                data, self.broken = b"", True
+            else:
+                if data is None and not self.broken:
+                    return
+                # A failed send has eaten the error that `recv` would have raised; what is left looks like a FIN.
+                signals = self.session.receive(data) if data or not self.broken else self.session.lost("rst")
+            for signal in signals:
+                self.handle(signal, now)
+            self.flush()
+            if not data or len(data) < READ or self._paused or self.over:
+                return
+
+    def pause(self) -> None:
+        """Stop reading: what has been read is not yet admitted."""
+        self._paused = True
+
+    def unpause(self) -> None:
+        """Go on reading."""
+        self._paused = False
+        self.wake()
+
+    def wake(self) -> None:
+        """Have the reader look again whether it may read."""
+        if self._wake is not None:
+            self._wake.set()
+            self._wake = None
+
+    def flush(self) -> None:
+        """Write what the session wants written, at once where the socket takes it."""
+        chunks = self.session.outgoing()
+        if self.broken:
+            return
+        if self.blocked:
+            self._queue.extend(chunks)
+            return
+        send = self.transport.send
+        for index, chunk in enumerate(chunks):
+            try:
+                sent = send(chunk)
+            except OSError:
+                self._break()
+                return
+            if sent < len(chunk):
+                self._queue = [chunk[sent:], *chunks[index + 1 :]]
+                self.blocked = True
+                self._spawn(self._drain)
+                return
+        if self.session.closing is not None:
+            self._act_on_closing(self.session.closing)
+
+    async def _drain(self) -> None:
+        """The writer task: lives from the moment the socket is full until it has taken everything."""
+        queue = self._queue
+        deadline = trio.CancelScope()
+        try:
+            with deadline:
+                while queue:
+                    if self.session.closing is Closing.RST and deadline.deadline == float("inf"):
+                        deadline.deadline = trio.current_time() + RESET_WAIT
+                    await self.transport.writable()
+                    sent = self.transport.send(queue[0])
+                    if sent == len(queue[0]):
+                        del queue[0]
+                    else:
+                        queue[0] = queue[0][sent:]
+        except trio.ClosedResourceError:
+            return
+        except OSError:
+            self._break()
+            return
+        queue.clear()
+        self.blocked = False
+        self.flush()
+        if not self.broken:
+            self.writable(trio.current_time())
+
+    def _break(self) -> None:
+        """Sending failed: the reader takes what is still there, then reports the loss in its own turn."""
+        self.broken = True
+        self._queue.clear()
+        self.unpause()
+
+    def _act_on_closing(self, closing: Closing) -> None:
+        if closing is self._ending:
+            return
+        self._ending = closing
+        if closing is Closing.HALF:
+            self.transport.fin()
+        elif closing is not Closing.SILENCE:
+            self.over = True
+            self._scope.cancel()
+
+    def leave(self) -> None:
+        """Stop at once and give the socket back, whatever is under way."""
+        self.over = True
+        self._scope.cancel()
+
+    async def _finish(self) -> None:
+        ending: Callable[[Transport], Awaitable[None]] = close.fin
+        if self._ending is Closing.RST:
+            ending = close.rst
+        elif self._ending is Closing.NO_CLOSE_NOTIFY:
+            ending = close.no_close_notify
+        if not self.broken:
+            await ending(self.transport)

@@ -1,0 +1,77 @@
+"""How an ending passes from one protocol to the other, and what the journal calls it.
+
+Before the response head an upstream's RST_STREAM passes to an HTTP/2 client, everything else is a 502. After the head:
+FIN short of its framing -> FIN, RST_STREAM(INTERNAL_ERROR); RST -> RST, RST_STREAM(INTERNAL_ERROR);
+RST_STREAM(c) -> FIN, RST_STREAM(c). A whole HTTP/2 connection's end counts as RST_STREAM(INTERNAL_ERROR) for each stream.
+"""
+
+from dataclasses import replace
+
+from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead
+from chaosproxy.model.places import Framing, Manner, Scope
+
+INTERNAL_ERROR = 0x2
+CANCEL = 0x8
+
+CODES = (
+    "NO_ERROR",
+    "PROTOCOL_ERROR",
+    "INTERNAL_ERROR",
+    "FLOW_CONTROL_ERROR",
+    "SETTINGS_TIMEOUT",
+    "STREAM_CLOSED",
+    "FRAME_SIZE_ERROR",
+    "REFUSED_STREAM",
+    "CANCEL",
+    "COMPRESSION_ERROR",
+    "CONNECT_ERROR",
+    "ENHANCE_YOUR_CALM",
+    "INADEQUATE_SECURITY",
+    "HTTP_1_1_REQUIRED",
+)
+"""RFC 9113 section 7, by number."""
+
+
+def code_name(code: int) -> str:
+    """The name of an HTTP/2 error code, or its number in hexadecimal."""
+    return CODES[code] if 0 <= code < len(CODES) else f"0x{code:x}"
+
+
+def is_stream_reset(abort: Abort) -> bool:
+    """The upstream ended this one stream by RST_STREAM."""
+    return abort.cause.startswith("upstream:stream:")
+
+
+def passed_on(abort: Abort, *, upstream: str, client: str) -> Abort:
+    """What an upstream's ending becomes towards a client, each side's protocol given."""
+    if client == "h2":
+        code = abort.code if is_stream_reset(abort) else INTERNAL_ERROR
+        return replace(abort, scope=Scope.STREAM, manner=Manner.RESET, code=code)
+    if upstream != "h2" and abort.manner is Manner.RESET and abort.scope is Scope.CONNECTION:
+        return abort
+    return replace(abort, scope=Scope.STREAM, manner=Manner.FIN)
+
+
+def how(abort: Abort, protocol: str, framing: Framing) -> str:
+    """The journal's name of what an ending is on the wire of `protocol`."""
+    if abort.manner is Manner.SILENCE:
+        return "silence"
+    if abort.scope is Scope.CONNECTION:
+        if abort.manner is Manner.GOAWAY:
+            return f"goaway:{code_name(abort.code)}" if protocol == "h2" else "fin"
+        return {Manner.RESET: "rst", Manner.NO_CLOSE_NOTIFY: "no_close_notify"}.get(abort.manner, "fin")
+    if protocol == "h2":
+        return f"stream:{code_name(abort.code)}"
+    if abort.manner is Manner.MID_CHUNK and framing is Framing.CHUNKED:
+        return "fin_mid_chunk"
+    return "fin"
+
+
+def own_answer(status: int, line: str, *, close: bool, bodiless: bool) -> list[Event]:
+    """An answer of the proxy itself: one line of text. `close` says so to an HTTP/1 client."""
+    body = line.encode("utf-8", "replace") + b"\n"
+    headers = ((b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode()))
+    if close:
+        headers += ((b"connection", b"close"),)
+    head = ResponseHead(status, headers, framing=Framing.LENGTH, final=bodiless)
+    return [head, End()] if bodiless else [head, Data(body), End()]
