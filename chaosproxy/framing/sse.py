@@ -41,21 +41,24 @@ class SseSplitter:
     def feed(self, payload: bytes) -> tuple[int, ...]:
         """Offsets in `payload` just behind each record that ends inside it, ascending."""
         if self._fast:
-            # What nearly every payload is, one line and the blank one behind it, costs two memchr.
+            # What nearly every payload is: `data`, or one other field and `data`, and the blank line. A few memchr.
             size = len(payload)
-            if (
-                payload.find(b"\n") == size - 2
-                and payload.startswith(b"data:")
-                and payload.endswith(b"\n")
-                and b"\r" not in payload
-            ):
+            stop = payload.find(b"\n")
+            if stop != size - 2 and stop > 0 and payload.startswith(b"data:", stop + 1):
+                has_data, stop = True, payload.find(b"\n", stop + 1)
+            else:
+                has_data = payload.startswith(b"data:")
+            if has_data and stop == size - 2 and payload.endswith(b"\n") and b"\r" not in payload:
                 self._has_data = False
                 return (size,)
         if not payload:
             return ()
         ends: list[int] = []
         start = self._finish_cr(payload, ends) if self._after_cr else 0
-        start = self._lines(payload, start, ends)
+        if self._fast and b"\r" not in payload:
+            start = self._lines_lf(payload, ends)
+        else:
+            start = self._lines(payload, start, ends)
         if len(self._head) < _HEAD:
             self._head += payload[start : start + _HEAD - len(self._head)]
         self._fast = not (self._head or self._first or self._after_cr or self._all_crlf or self._every_block)
@@ -93,6 +96,23 @@ class SseSplitter:
                 cr = find(b"\r", behind)
             self._line(payload[start:stop] if stop - start < _HEAD else payload[start : start + _HEAD], behind, ends)
             start = behind
+        return start
+
+    def _lines_lf(self, payload: bytes, ends: list[int]) -> int:
+        """As `_lines`, for many events in one read: no CR inside, at the start of a line, nothing else to watch."""
+        find, startswith = payload.find, payload.startswith
+        has_data = self._has_data
+        start, stop = 0, find(b"\n")
+        while stop >= 0:
+            if stop == start:
+                if has_data:
+                    ends.append(stop + 1)
+                    has_data = False
+            elif not has_data and startswith(b"data", start):
+                has_data = payload[start + 4] in b":\n"
+            start = stop + 1
+            stop = find(b"\n", start)
+        self._has_data = has_data
         return start
 
     def _line(self, line: bytes, behind: int, ends: list[int]) -> None:
