@@ -113,6 +113,10 @@ class FaultSpec:
     ways: ClassVar[frozenset[Way]] = frozenset({Way.RESPONSE})
     edits_body: ClassVar[bool] = False
     """May add or remove body bytes: Content-Length goes when the head passes."""
+    codes_body: ClassVar[bool] = False
+    """What leaves it is coded: a fault nearer the client cannot read records."""
+    on_connections: ClassVar[bool] = False
+    """May stand under `connections:`, on the raw bytes of all streams."""
 
     way: Way = Way.RESPONSE
     if_: Condition | None = None
