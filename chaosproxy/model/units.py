@@ -14,7 +14,9 @@ FOREVER = math.inf
 LONGEST = 10 * 365 * 86400.0
 """The longest finite duration, ten years; beyond it somebody has mistyped."""
 
-_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_PER_SECOND = {"us": 1e6, "ms": 1e3}
+"""Divided by, not multiplied with a fraction: so `9ms` and `0.009s` are the same number."""
 _BYTES = {
     "": 1,
     "b": 1,
@@ -47,9 +49,10 @@ def duration(text: str) -> float:
     if text == "forever":
         return FOREVER
     match = _NUMBER.fullmatch(text)
-    if match is None or match[2] not in _SECONDS:
+    if match is None or not (match[2] in _SECONDS or match[2] in _PER_SECOND):
         raise ValueError(f"{text!r} is no duration; write 250ms, 1.5s, 2m, 1h or forever")
-    seconds = float(match[1]) * _SECONDS[match[2]]
+    amount, unit = float(match[1]), match[2]
+    seconds = amount / _PER_SECOND[unit] if unit in _PER_SECOND else amount * _SECONDS[unit]
     if seconds > LONGEST:
         raise ValueError(f"{text!r} is longer than ten years; write forever")
     return seconds
@@ -79,14 +82,22 @@ def rate(text: str) -> float:
 
 
 def show_duration(seconds: float) -> str:
-    """The shortest text that `duration` reads back as the same number."""
+    """The text that `duration` reads back as the same number, to a nanosecond, in the unit that people would take."""
     if seconds == FOREVER:
         return "forever"
-    if seconds and seconds < 1:
-        return f"{round(seconds * 1000, 6):g}ms"
-    if seconds >= 60 and seconds % 60 == 0:
-        return f"{seconds / 60:g}m"
-    return f"{seconds:g}s"
+    if 0 < seconds < 1:
+        unit = "ms" if seconds >= 1e-3 else "us"
+        form = _decimal(seconds * _PER_SECOND[unit]) + unit
+    elif seconds and seconds % 60 == 0:
+        form = _decimal(seconds / 60) + "m"
+    else:
+        form = _decimal(seconds) + "s"
+    return form
+
+
+def _decimal(number: float) -> str:
+    """Without an exponent, nor zeros at the end."""
+    return f"{number:.9f}".rstrip("0").rstrip(".")
 
 
 def show_size(nbytes: int) -> str:
