@@ -1,0 +1,81 @@
+"""What no field can see by itself: a fault against its neighbours, a rule as a whole.
+
+Rules: called with what was read so far, whole or not; says where. Must not know: any fault by more than its flags and
+its fields, but for the warning about timeouts.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from chaosproxy.chain.fault import FaultSpec
+from chaosproxy.model.places import Way
+from chaosproxy.model.units import show_duration
+from chaosproxy.scenario.nodes import Path
+from chaosproxy.scenario.reading import Reader
+from chaosproxy.scenario.schema import Rule
+
+_WAITS = ("first_byte", "first_event", "idle", "total")
+
+
+def rule(rule: Rule, paths: Sequence[Sequence[Path]], reader: Reader) -> None:
+    """Everything about one rule; `paths` says for each hop where each of its faults stands."""
+    placed = [
+        (number, fault, path)
+        for number, (hop, at) in enumerate(zip(rule.hops, paths, strict=True))
+        for fault, path in zip(hop.faults, at, strict=True)
+    ]
+    for _, fault, path in placed:
+        _combinations(fault, path, reader)
+    _records_behind_coding([(fault, path) for _, fault, path in placed], reader)
+    _waits(placed, reader)
+
+
+def connection(faults: Sequence[FaultSpec], paths: Sequence[Path], reader: Reader) -> None:
+    """Everything about the faults of one entry of `connections`."""
+    for fault, path in zip(faults, paths, strict=True):
+        if not fault.on_connections:
+            reader.complain(f"`{fault.name}` cannot act on a whole connection; it stands in a hop", path, key=True)
+        elif fault.reads_records:
+            reader.complain("a connection has no records; use bytes or time", (*path, "at"))
+        _combinations(fault, path, reader)
+
+
+def _combinations(fault: FaultSpec, path: Path, reader: Reader) -> None:
+    for keys, message in fault.problems():
+        reader.complain(message, (*path, *keys))
+
+
+def _records_behind_coding(faults: Sequence[tuple[FaultSpec, Path]], reader: Reader) -> None:
+    """A coded body shows no records to a fault nearer the client."""
+    coding = ""
+    for fault, path in faults:
+        if fault.way is Way.REQUEST:
+            continue
+        if coding and fault.reads_records:
+            message = f"`{fault.name}` reads records, but `{coding}` before it codes the body; put it before `{coding}`"
+            reader.complain(message, path, key=True)
+        if fault.codes_body:
+            coding = fault.name
+
+
+def _timeouts(fault: FaultSpec) -> Iterator[tuple[str, float]]:
+    if fault.name == "timeout":
+        for kind in _WAITS:
+            seconds = getattr(fault, kind, None)
+            if isinstance(seconds, float):
+                yield kind, seconds
+
+
+def _waits(faults: Sequence[tuple[int, FaultSpec, Path]], reader: Reader) -> None:
+    """An outer hop that waits longer than an inner one never sees its own timeout: the inner one has ended it."""
+    shortest: dict[str, tuple[float, int]] = {}
+    for hop, fault, path in faults:
+        for kind, seconds in _timeouts(fault):
+            inner, inner_hop = shortest.get(kind, (seconds, hop))
+            if inner_hop < hop and seconds > inner:
+                message = (
+                    f"{kind}: this outer hop waits {show_duration(seconds)}, longer than the {show_duration(inner)} "
+                    f"of an inner hop, which will always be first"
+                )
+                reader.complain(message, (*path, kind), warning=True)
+            if seconds <= inner:
+                shortest[kind] = (seconds, hop)

@@ -1,0 +1,245 @@
+"""How a trigger, an ending and a condition are written (`at:`, `then:`, `if:`).
+
+Rules: what is written leads to exactly one object of the chain's vocabulary. Must not know: faults, places.
+"""
+
+from typing import Any, cast
+
+import re2  # type: ignore[import-untyped]
+from h2.errors import ErrorCodes
+
+from chaosproxy.chain.endings import Ending, EndingKind
+from chaosproxy.chain.fault import Condition
+from chaosproxy.chain.trigger import Trigger
+from chaosproxy.model.places import Moment
+from chaosproxy.scenario import leaves
+from chaosproxy.scenario.leaves import Leaf, Mismatch, refuse
+from chaosproxy.scenario.shapes import FORMS, HEADERS, Written, mapping_to, one, table, then
+from chaosproxy.scenario.trouble import nearest
+
+LONGEST_PATTERN = 4096
+_COUNT = one(leaves.integer(1))
+
+
+# at: ------------------------------------------------------------------------------------------------------------------
+
+
+def _pattern(value: object) -> str:
+    expected = "a regular expression in RE2's syntax"
+    text = leaves.TEXT.parse(value)
+    assert isinstance(text, str)
+    if not 0 < len(text) <= LONGEST_PATTERN:
+        raise Mismatch(expected, f"1 to {LONGEST_PATTERN} characters long")
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        re2.compile(text.encode(), options)
+    except re2.error as error:
+        reason = error.args[0] if error.args else ""
+        raise Mismatch(
+            expected, reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        ) from None
+    return text
+
+
+def json_pairs(value: dict[str, object]) -> tuple[tuple[str, object], ...]:
+    """Dotted path to value; a path has no empty part."""
+    if not value:
+        raise refuse("found an empty mapping; expected dotted paths with the values they must hold")
+    for path in value:
+        if not all(path.split(".")):
+            raise refuse(f"the path {path!r} has an empty part; expected words with dots between them")
+    return tuple(value.items())
+
+
+JSON_PAIRS = then(mapping_to(one(leaves.ANYTHING)), json_pairs)
+
+_PLACES: dict[str, Any] = {
+    "event": _COUNT,
+    "bytes": one(Leaf(leaves.SIZE.parse, leaves.SIZE.schema)),
+    "chunk": _COUNT,
+    "time": one(leaves.DURATION),
+    "idle": one(leaves.DURATION),
+    "match": one(Leaf(_pattern, {"type": "string", "minLength": 1})),
+    "json": JSON_PAIRS,
+    "terminal": one(leaves.choice(("before", "inside", "after"))),
+}
+_EVERY = {"bytes": leaves.SIZE, "time": leaves.DURATION, "idle": leaves.DURATION}
+
+
+def _every(value: object) -> object:
+    """Kept as it is: its unit is that of the place, known once all keys are."""
+    return value
+
+
+_AT = table(
+    "Trigger",
+    {
+        **_PLACES,
+        "every": one(Leaf(_every, {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]})),
+        "times": _COUNT,
+    },
+)
+
+
+def _trigger(given: dict[str, Any]) -> Trigger:
+    places = [name for name in _PLACES if name in given]
+    if len(places) != 1:
+        seen = f"found {' and '.join(places)}" if places else "found none"
+        raise refuse(f"{seen}; expected exactly one of {', '.join(_PLACES)}")
+    place = places[0]
+    if given.get("bytes") == 0:
+        raise refuse("found bytes: 0; expected 1 or more (before the first byte is `body`)", "bytes")
+    if "times" in given and "every" not in given:
+        raise refuse("`times` needs `every`, which says how far apart", "times")
+    if "every" in given:
+        if place == "terminal":
+            raise refuse("the terminal record comes once; `every` has no meaning there", "every")
+        leaf = _EVERY.get(place, leaves.integer(1))
+        try:
+            given["every"] = leaf.parse(given["every"])
+        except Mismatch as mismatch:
+            raise refuse(f"found {leaves.found(given['every'])}; expected {mismatch.expected}", "every") from None
+        if given["every"] == 0:
+            raise refuse("found 0; expected more than nothing", "every")
+    return Trigger(**given)
+
+
+def _moment(value: object) -> Trigger:
+    mismatch_hint = f"or a mapping with one of {', '.join(_PLACES)}"
+    try:
+        return Trigger(moment=Moment(str(_MOMENT.parse(value))))
+    except Mismatch as mismatch:
+        detail = mismatch.detail
+        if isinstance(value, str) and value in _PLACES:
+            detail = f"write {{{value}: ...}}"
+        raise Mismatch(f"{mismatch.expected}, {mismatch_hint}", detail) from None
+
+
+_MOMENT = leaves.choice(list(Moment))
+FORMS[Trigger] = Written((Leaf(_moment, _MOMENT.schema),), None, then(_AT, _trigger))
+
+# then: ----------------------------------------------------------------------------------------------------------------
+
+_WORDS = ("abort", "clean", "fin", "rst", "fin_mid_chunk", "no_close_notify", "silence")
+_ALL_ENDINGS = f"{', '.join(_WORDS)}, {{stream: CODE}}, {{goaway: CODE}} or {{status: NUMBER}}"
+
+
+def _code(value: object) -> int:
+    """RFC 9113 section 7: a name, or any 32-bit number."""
+    expected = f"an HTTP/2 error code: a number, or one of {', '.join(code.name for code in ErrorCodes)}"
+    value = leaves.typed(value)
+    if isinstance(value, str):
+        if value in ErrorCodes.__members__:
+            return int(ErrorCodes[value])
+        raise Mismatch(expected, nearest(value, ErrorCodes.__members__).strip())
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**32:
+        raise Mismatch(expected)
+    return value
+
+
+CODE = Leaf(
+    _code,
+    {
+        "anyOf": [
+            {"type": "integer", "minimum": 0, "maximum": 2**32 - 1},
+            {"enum": [code.name for code in ErrorCodes]},
+            {"type": "string", "pattern": "\\$\\{"},
+        ]
+    },
+)
+_LAST = ("0", "first", "current", "max")
+
+_ENDING = table(
+    "Ending",
+    {
+        "stream": one(CODE),
+        "goaway": one(CODE),
+        "last": one(leaves.choice(_LAST)),
+        "status": one(leaves.integer(200, 599)),
+        "body": one(leaves.OCTETS),
+        "headers": HEADERS,
+    },
+)
+_BESIDE = {"stream": frozenset[str](), "goaway": frozenset({"last"}), "status": frozenset({"body", "headers"})}
+
+
+def _ending_mapping(given: dict[str, Any]) -> Ending:
+    kinds = [kind for kind in _BESIDE if kind in given]
+    if len(kinds) != 1:
+        seen = f"found {' and '.join(kinds)}" if kinds else "found none"
+        raise refuse(f"{seen}; expected exactly one of {', '.join(_BESIDE)}")
+    kind = kinds[0]
+    odd = sorted(given.keys() - _BESIDE[kind] - {kind})
+    if odd:
+        raise refuse(f"`{odd[0]}` does not go with `{kind}`", odd[0])
+    match kind:
+        case "stream":
+            return Ending("stream", code=given["stream"])
+        case "goaway":
+            return Ending("goaway", code=given["goaway"], last=given.get("last", "0"))
+        case _:
+            return Ending("status", **given)
+
+
+def _ending_word(value: object) -> Ending:
+    if isinstance(value, str) and value in _WORDS:
+        return Ending(cast("EndingKind", str(value)))
+    detail = nearest(value, _WORDS).strip() if isinstance(value, str) else ""
+    if isinstance(value, str) and value in _BESIDE:
+        detail = f"write {{{value}: ...}}"
+    raise Mismatch(_ALL_ENDINGS, detail)
+
+
+FORMS[Ending] = Written((Leaf(_ending_word, {"enum": list(_WORDS)}),), None, then(_ENDING, _ending_mapping))
+
+# if: ------------------------------------------------------------------------------------------------------------------
+
+
+def globs(value: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """Field names in lower case with the globs their values must match."""
+    return tuple((name.lower(), pattern) for name, pattern in value.items())
+
+
+GLOBS = then(mapping_to(one(leaves.LOOSE_TEXT)), globs)
+PROTOCOL = one(leaves.choice(("http/1.1", "h2")))
+
+
+def _status(value: object) -> int | str:
+    value = leaves.typed(value)
+    if isinstance(value, str) and value and all(c in "0123456789?*" for c in value):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599:
+        return value
+    raise Mismatch('a status from 100 to 599, or a glob such as "5??"')
+
+
+_STATUS = Leaf(
+    _status,
+    {
+        "anyOf": [
+            {"type": "integer", "minimum": 100, "maximum": 599},
+            {"type": "string", "pattern": "^[0-9?*]+$"},
+            {"type": "string", "pattern": "\\$\\{"},
+        ]
+    },
+)
+_CONDITION = table(
+    "Condition",
+    {
+        "content_type": one(leaves.TEXT),
+        "status": one(_STATUS),
+        "headers": GLOBS,
+        "client_headers": GLOBS,
+        "protocol": PROTOCOL,
+    },
+)
+
+
+def _condition(given: dict[str, Any]) -> Condition:
+    if not given:
+        raise refuse("found an empty condition; leave `if` out")
+    return Condition(**given)
+
+
+FORMS[Condition] = Written(mapping=then(_CONDITION, _condition))

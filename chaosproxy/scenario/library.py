@@ -1,0 +1,48 @@
+"""The shipped scenarios: found by name, from a wheel and from a working copy alike.
+
+Rules: a name is only a name: it cannot lead out of the library, and no symbolic link in it is followed. Must not know:
+what is in the files.
+"""
+
+import re
+from pathlib import Path
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*", re.ASCII)
+_PACKAGE = Path(__file__).resolve().parent.parent
+_PLACES = (_PACKAGE / "_scenarios", _PACKAGE.parent / "scenarios")
+"""Inside the package (a wheel), beside it (a working copy)."""
+
+
+def root() -> Path | None:
+    """The directory of the shipped scenarios, None where none came along."""
+    return next((place for place in _PLACES if place.is_dir()), None)
+
+
+def shipped() -> dict[str, Path]:
+    """Every shipped scenario by its name, themes in order: `scenarios/THEME/NAME.yaml`, or without a theme."""
+    library = root()
+    if library is None:
+        return {}
+    files = sorted(path for pattern in ("*.yaml", "*/*.yaml") for path in library.glob(pattern))
+    return {
+        path.stem: path for path in files if _NAME.fullmatch(path.stem) and path.is_file() and not path.is_symlink()
+    }
+
+
+def theme(path: Path) -> str:
+    """The theme of a shipped file: its directory, "" for none."""
+    library = root()
+    return "" if library is None or path.parent == library else path.parent.name
+
+
+def find(name_or_path: str | Path) -> Path:
+    """The file meant: a shipped scenario by its name, else a path. LookupError if a name is unknown and no such file
+    is there; whether a path can be read is for the reader to find out."""
+    if isinstance(name_or_path, str) and _NAME.fullmatch(name_or_path):
+        known = shipped()
+        if name_or_path in known:
+            return known[name_or_path]
+        if not Path(name_or_path).exists():
+            names = ", ".join(known) or "none"
+            raise LookupError(f"no shipped scenario and no file is called {name_or_path!r}; shipped: {names}")
+    return Path(name_or_path)

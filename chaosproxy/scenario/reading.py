@@ -1,0 +1,86 @@
+"""One part of a file through pydantic: the value, or what is wrong with it, each at its place.
+
+Rules: paths are followed in the tree of nodes; what pydantic puts between (tags of alternatives) is passed over.
+Must not know: what the parts are.
+"""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from chaosproxy.scenario.environment import Environment
+from chaosproxy.scenario.leaves import found
+from chaosproxy.scenario.nodes import Node, Path, place_of
+from chaosproxy.scenario.scalars import shown
+from chaosproxy.scenario.shapes import Unknown
+from chaosproxy.scenario.trouble import Trouble, nearest
+from chaosproxy.scenario.values import UNSET, plain
+
+T = TypeVar("T")
+
+
+class Reader:
+    """Reads the parts of one source: its tree, its plain values, and where to complain."""
+
+    def __init__(self, root: Node, environment: Environment, trouble: Trouble) -> None:
+        self.root = root
+        self.trouble = trouble
+        self.value = plain(root, environment, trouble)
+
+    def part(self, adapter: TypeAdapter[T], value: object, path: Path) -> T | None:
+        """What `value`, standing at `path`, means; None after complaints."""
+        try:
+            return adapter.validate_python(value)
+        except ValidationError as error:
+            for one in error.errors(include_url=False):
+                if self.trouble.full:
+                    self.trouble.add("", place_of(self.root, path))  # only counted, and cheaply
+                elif one["input"] is not UNSET:
+                    self._complain(one, path)
+            return None
+
+    def complain(self, message: str, path: Path, *, key: bool = False, warning: bool = False) -> None:
+        """Note a problem of the value at `path`, or of the key that leads to it."""
+        self.trouble.add(message, place_of(self.root, path, key=key), warning=warning)
+
+    def _complain(self, error: Any, base: Path) -> None:
+        context = error.get("ctx", {})
+        path = (*base, *_keys(error["loc"]), *context.get("path", ()))
+        name = path[-1] if path else ""
+        match error["type"]:
+            case "extra_forbidden":
+                self.complain(unknown_key(str(name), error["input"]), path, key=True)
+            case "missing":
+                self.complain(f"`{name}` is required", path[:-1], key=True)
+            case "mismatch":
+                label = f"{name}: " if isinstance(name, str) and name else ""
+                self.complain(f"{label}{context['message']}", path)
+            case "list_type":
+                self.complain(f"{name}: found {found(error['input'])}; expected a list", path)
+            case "dict_type":
+                self.complain(f"{name}: found {found(error['input'])}; expected a mapping", path)
+            case _:
+                self.complain(f"{name}: {error['msg']}", path)
+
+
+def unknown_key(name: str, marker: object) -> str:
+    """The complaint about a key that is none."""
+    allowed = marker.allowed if isinstance(marker, Unknown) else ()
+    if name == "<<":
+        return "merge keys (<<) are not part of YAML 1.2; use an alias for a whole value"
+    return f"unknown key {shown(name)};{_hint(name, allowed)} allowed: {', '.join(allowed)}"
+
+
+def unknown_name(kind: str, name: str, known: Sequence[str]) -> str:
+    """The complaint about a name that is not among those known."""
+    return f"unknown {kind} {shown(name)};{_hint(name, known)} known: {', '.join(known)}"
+
+
+def _hint(name: str, allowed: Sequence[str]) -> str:
+    return nearest(name, allowed)
+
+
+def _keys(location: Sequence[str | int]) -> Path:
+    """The keys and numbers of a pydantic path, without the tags of alternatives."""
+    return tuple(step for step in location if not (isinstance(step, str) and step[:1] == "<" and step[-1:] == ">"))
