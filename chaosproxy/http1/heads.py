@@ -1,0 +1,162 @@
+"""Received heads: from the lines of a head to a RequestHead, a ResponseHead or an Interim, and what follows from it.
+
+h11 parses the lines (it keeps order, case and duplicates); before it stand our own limits and the framing rules on
+which it is too lenient, behind it the validator of all heads.
+Rules: Malformed or a head, nothing between; the message's framing is decided here and nowhere else.
+Must not know: how the body arrives, what the connection did before.
+"""
+
+import re
+from dataclasses import dataclass
+
+import h11
+
+from chaosproxy.http1.fields import content_length, is_chunked, may_persist, travelling, upgrade_of
+from chaosproxy.http1.lines import Limits, LineBlock, Malformed
+from chaosproxy.model.headers import Headers, without
+from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
+from chaosproxy.model.places import Framing
+from chaosproxy.model.validate import check_request, check_response, show
+
+_REQUEST_LINE = re.compile(rb"([^ ]+) ([^ ]+) HTTP/([0-9])\.([0-9])", re.DOTALL)  # RFC 9112 section 3
+_STATUS_LINE = re.compile(rb"HTTP/1\.([0-9]) ([1-5][0-9]{2})(?: (.*))?", re.DOTALL)  # RFC 9112 section 4
+_TUNNELLED = (b"content-length", b"transfer-encoding")
+_ASKING = h11.Request(method="GET", target="/", headers=[("host", "x")])
+_UPGRADING = h11.Request(method="GET", target="/", headers=[("host", "x"), ("upgrade", "x")])
+"""Without having asked, h11 takes no interim answer, and without an upgrade no 101."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedRequest:
+    head: RequestHead
+    length: int
+    """Bytes of body where the framing is LENGTH."""
+    persistent: bool
+    """The client would send a further request on this connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedResponse:
+    head: ResponseHead | Interim
+    length: int
+    persistent: bool
+
+
+def request_block(limits: Limits) -> LineBlock:
+    return LineBlock(limits, "request head", skip=2, check_first=_check_request_line)
+
+
+def response_block(limits: Limits) -> LineBlock:
+    return LineBlock(limits, "response head", check_first=_check_status_line)
+
+
+def _check_request_line(line: bytes) -> None:
+    match = _REQUEST_LINE.fullmatch(line)
+    if match is None:
+        raise Malformed(f"{show(line)} is no request line")
+    if match[3] not in (b"0", b"1"):
+        raise Malformed(f"HTTP/{match[3].decode()}.{match[4].decode()} on an HTTP/1.1 connection", 505)
+    if match[3] == b"0":
+        raise Malformed(f"{show(line)} is no request line")
+
+
+def _check_status_line(line: bytes) -> None:
+    if _STATUS_LINE.fullmatch(line) is None:
+        raise Malformed(f"{show(line)} is no status line")
+
+
+def parse_request(lines: list[bytes], scheme: bytes) -> ReceivedRequest:
+    """The head in `lines`, the first of which has been checked."""
+    minor = lines[0][-1:]
+    version = b"1.0" if minor == b"0" else b"1.1"  # RFC 9110 section 2.5: a higher minor version is read as ours
+    length = content_length(lines[1:], lenient=False)
+    chunked = is_chunked(lines[1:], version, request=True)
+    if chunked and length is not None:  # RFC 9112 section 6.3: ought to be handled as an error
+        raise Malformed("both Content-Length and Transfer-Encoding")
+    parsed = _parse(lines, h11.SERVER)
+    assert isinstance(parsed, h11.Request)
+    headers: Headers = tuple(parsed.headers.raw_items())
+    if parsed.method == b"CONNECT" and (chunked or length):  # RFC 9110 section 9.3.6
+        raise Malformed("CONNECT with a body")
+    upgrade = b"" if chunked or length or parsed.method == b"CONNECT" else upgrade_of(headers, version)
+    framing = Framing.CHUNKED if chunked else Framing.NONE if length is None else Framing.LENGTH
+    head = RequestHead(
+        method=parsed.method,
+        target=parsed.target,
+        headers=travelling(headers, switching=bool(upgrade)),
+        scheme=scheme,
+        framing=framing,
+        final=not chunked and not length,
+        upgrade=upgrade,
+        version=version,
+    )
+    problem = check_request(head)
+    if problem is not None:
+        raise Malformed(problem)
+    return ReceivedRequest(head, length or 0, may_persist(headers, version))
+
+
+def parse_response(lines: list[bytes], request: RequestHead) -> ReceivedResponse:
+    """The answer to `request` in `lines`, the first of which has been checked."""
+    match = _STATUS_LINE.fullmatch(lines[0])
+    assert match is not None
+    version = b"1.0" if match[1] == b"0" else b"1.1"
+    status, reason = int(match[2]), match[3] or b""
+    switching = status == 101
+    if switching and not request.upgrade:
+        raise Malformed("a 101 that nobody asked for")
+    parsed = _parse(lines, h11.CLIENT, switching=switching)
+    headers: Headers = tuple(parsed.headers.raw_items())
+    kept = travelling(headers, switching=switching)
+    head: ResponseHead | Interim
+    length = 0
+    if status < 200 and not switching:
+        head = Interim(status, kept, reason)
+    elif switching or (request.method == b"CONNECT" and status < 300):
+        # RFC 9110 section 9.3.6: lengths in an answer that opens a tunnel are ignored
+        head = ResponseHead(status, without(kept, _TUNNELLED), reason, Framing.TUNNEL)
+    else:
+        framing, length = _response_framing(lines[1:], request.method, status, version)
+        if framing is Framing.CHUNKED:
+            kept = without(kept, (b"content-length",))  # RFC 9112 section 6.3: chunked overrides it
+        final = framing is Framing.NONE or (framing is Framing.LENGTH and not length)
+        head = ResponseHead(status, kept, reason, framing, final)
+    problem = check_response(head)
+    if problem is not None:
+        raise Malformed(problem)
+    return ReceivedResponse(head, length, may_persist(headers, version))
+
+
+def bodyless(method: bytes, status: int) -> bool:
+    """RFC 9112 section 6.3, first rule: these answers end with their head whatever their fields say."""
+    return method == b"HEAD" or status in (204, 304) or status < 200
+
+
+def _response_framing(lines: list[bytes], method: bytes, status: int, version: bytes) -> tuple[Framing, int]:
+    chunked = is_chunked(lines, version, request=False)
+    length = content_length(lines, lenient=True)
+    if bodyless(method, status):
+        return Framing.NONE, 0
+    if chunked:
+        return Framing.CHUNKED, 0
+    if length is None:
+        return Framing.CLOSE, 0
+    return Framing.LENGTH, length
+
+
+def _parse(
+    lines: list[bytes], role: type[h11.CLIENT] | type[h11.SERVER], *, switching: bool = False
+) -> h11.Request | h11.Response | h11.InformationalResponse:
+    """One fresh h11 connection a head: its state machine, its body readers and its repairs stay out of the way. Its
+    own head limit is lifted, for ours stands before it."""
+    connection = h11.Connection(role, max_incomplete_event_size=2**62)
+    if role is h11.CLIENT:
+        connection.send(_UPGRADING if switching else _ASKING)
+    connection.receive_data(b"\r\n".join(lines) + b"\r\n\r\n")
+    try:
+        event = connection.next_event()
+    except h11.RemoteProtocolError as error:
+        raise Malformed(str(error), error.error_status_hint or 400) from error
+    if not isinstance(event, h11.Request | h11.Response | h11.InformationalResponse):
+        raise Malformed("no head")
+    return event
