@@ -1,0 +1,69 @@
+"""The bytes of the loads mean what they should: HTTP/2 as h2 reads it, stamps wherever a read is cut."""
+
+import itertools
+
+import h2.config
+import h2.connection
+import h2.events
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.wire import EVENT, Frames, Stamps, event_chunk, h2_opening
+
+
+def cut(stream, cuts):
+    places = [0, *sorted(at for at in cuts if at < len(stream)), len(stream)]
+    return [stream[a:b] for a, b in itertools.pairwise(places)]
+
+
+@given(st.lists(st.integers(0, 2**63), max_size=5), st.sets(st.integers(0, 300), max_size=10))
+def test_every_stamp_is_found_once_wherever_the_reads_are_cut(times, cuts):
+    stamps = Stamps()
+    stream = b"".join(map(event_chunk, times))
+    assert [stamp for piece in cut(stream, cuts) for stamp in stamps.feed(piece)] == times
+
+
+def test_an_event_has_the_length_that_its_chunk_announces():
+    size, _, rest = event_chunk(12345).partition(b"\r\n")
+    assert int(size, 16) == EVENT
+    assert rest[EVENT:] == b"\r\n"
+    assert rest[:EVENT].endswith(b"\n\n")
+
+
+def server():
+    connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
+    connection.initiate_connection()
+    return connection
+
+
+def test_the_opening_is_requests_with_endless_windows():
+    connection = server()
+    events = connection.receive_data(h2_opening("/events/20/3", 3))
+    requests = [event for event in events if isinstance(event, h2.events.RequestReceived)]
+    assert [event.stream_id for event in requests] == [1, 3, 5]
+    assert dict(requests[0].headers) == {
+        ":method": "GET",
+        ":scheme": "http",
+        ":path": "/events/20/3",
+        ":authority": "localhost",
+    }
+    assert sum(isinstance(event, h2.events.StreamEnded) for event in events) == 3
+    assert connection.outbound_flow_control_window == 2**31 - 1
+    connection.send_headers(1, [(":status", "200")])
+    assert connection.local_flow_control_window(1) == 2**31 - 1
+
+
+@given(st.sets(st.integers(0, 120), max_size=10))
+def test_settings_and_pings_are_answered_wherever_the_reads_are_cut(cuts):
+    connection = server()
+    connection.receive_data(h2_opening("/", 1))
+    connection.send_headers(1, [(":status", "200")])
+    connection.ping(b"12345678")
+    connection.send_data(1, b"x" * 40)
+    connection.ping(b"abcdefgh")
+    frames = Frames()
+    answers = b"".join(frames.feed(piece) for piece in cut(connection.data_to_send(), cuts))
+    events = connection.receive_data(answers)
+    assert sum(isinstance(event, h2.events.SettingsAcknowledged) for event in events) == 1
+    pings = [event.ping_data for event in events if isinstance(event, h2.events.PingAckReceived)]
+    assert pings == [b"12345678", b"abcdefgh"]
