@@ -61,7 +61,7 @@ class SseSplitter:
             start = self._lines(payload, start, ends)
         if len(self._head) < _HEAD:
             self._head += payload[start : start + _HEAD - len(self._head)]
-        self._fast = not (self._head or self._first or self._after_cr or self._all_crlf or self._every_block)
+        self._fast = not (self._head or self._after_cr or self._all_crlf or self._every_block)
         return tuple(ends)
 
     def _finish_cr(self, payload: bytes, ends: list[int]) -> int:

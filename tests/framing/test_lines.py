@@ -69,6 +69,12 @@ def test_a_long_line_in_pieces_is_one_record():
     assert [splitter.feed(piece) for piece in (b"[1", b",2", b"  ", b"]\n")] == [(), (), (), (2,)]
 
 
+def test_a_line_that_was_begun_before_is_over_with_its_line_feed():
+    splitter = LineSplitter()
+    assert [splitter.feed(piece) for piece in (b"1", b"2\n", b"\n", b" \n")] == [(), (2,), (), ()]
+    assert not splitter.pending
+
+
 def test_every_line_counts_where_asked_for():
     assert LineSplitter(every_line=True).feed(b"\n1\n \n\r\n2") == (1, 3, 5, 7)
 

@@ -179,6 +179,7 @@ def test_httpx_sse_sees_the_same_events(events, line_end):
         (b"data: a\n\r\n", [10]),
         (b"data: a\r\n\n", [10]),
         (b"data: a\r\n\rdata: b\n\n", [10, 19]),
+        (b"data: a\r\rdata: b\n\n", [9, 18]),
         (b"\xef\xbb\xbfdata: a\n\n", [12]),
         (b"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\n", []),
         (b"data\n\n", [6]),
@@ -231,6 +232,42 @@ def test_a_stream_that_gives_up_crlf_loses_no_record():
     splitter = SseSplitter()
     assert splitter.feed(b"data: a\r\n\r") == ()
     assert splitter.feed(b"data: b\r\r") == (1, 9)
+
+
+@pytest.mark.parametrize(
+    "payloads",
+    [
+        [(b"data: a\n", ()), (b"\ndata: b\n\n", (1, 10)), (b"\n", ())],
+        [(b"data: a\n", ()), (b"data: b\n\n", (9,)), (b"\n", ()), (b"event: x\ndata: a\n\n", (18,)), (b"\n", ())],
+        [(b"data: a\n", ()), (b": c\n", ()), (b"\n", (1,))],
+        [(b"data: a\r", ()), (b"\ndata: b\n\n", (10,))],
+        [(b"data: a\r", ()), (b"\r", (1,)), (b"\n", ())],
+        [(b"data: a\n\r", (9,)), (b"\n", ()), (b"\n", ())],
+    ],
+)
+@pytest.mark.parametrize("before", [b"", b": begin\n", b": begin\n\n", b": begin\r\n\n"])
+def test_payload_after_payload(before, payloads):
+    splitter = SseSplitter()
+    splitter.feed(before)
+    assert [splitter.feed(payload) for payload, _ in payloads] == [ends for _, ends in payloads]
+
+
+def test_one_other_line_end_is_enough_not_to_wait_any_more():
+    splitter = SseSplitter()
+    splitter.feed(b": begin\r\n")
+    assert splitter.feed(b"data: a\n\n") == (9,)
+    assert splitter.feed(b"data: b\r\n\r") == (10,)
+    assert not splitter.pending
+
+
+payload_lists = st.lists(
+    st.lists(st.sampled_from(PIECES) | st.just(b"\n"), min_size=1, max_size=5).map(b"".join), max_size=8
+)
+
+
+@given(st.sampled_from([b": begin\n", b": begin\r\n", b": begin\n\n"]), payload_lists)
+def test_the_count_is_the_standards_in_the_middle_of_a_stream(before, payloads):
+    assert count([before, *payloads]) == len(standard_blocks(before + b"".join(payloads)))
 
 
 def test_an_empty_payload_changes_nothing():
