@@ -34,8 +34,7 @@ class Alarm:
         who.armed = time
         self._count += 1
         heapq.heappush(self._heap, (time, self._count, who))
-        if time < self._scope.deadline:
-            self._scope.deadline = time
+        self._scope.deadline = min(self._scope.deadline, time)
 
     async def run(self) -> None:
         """The alarm's task; runs until cancelled."""

@@ -37,7 +37,7 @@ class Connection(ABC):
         self.broken = False
         self._spawn = spawn
         self._queue: list[bytes] = []
-        self._paused = False
+        self.paused = False
         self._wake: trio.Event | None = None
         self._scope = trio.CancelScope()
         self._ending: Closing | None = None
@@ -45,6 +45,14 @@ class Connection(ABC):
     @abstractmethod
     def handle(self, signal: Signal, now: float) -> None:
         """One signal of the session. Must not wait, must not raise."""
+
+    def read_done(self, now: float) -> None:
+        """One read has been handled."""
+
+    @staticmethod
+    def now() -> float:
+        """The driver's clock."""
+        return trio.current_time()
 
     @abstractmethod
     def writable(self, now: float) -> None:
@@ -58,17 +66,20 @@ class Connection(ABC):
     def closed(self) -> None:
         """The connection is gone."""
 
-    async def run(self) -> None:
-        """The reader; returns when the connection is closed."""
+    async def run(self, early: bytes = b"") -> None:
+        """The reader; returns when the connection is closed. `early` was read before the protocol was known."""
         try:
             with self._scope:
+                self.flush()
+                if early:
+                    self._fed(self.session.receive(early), trio.current_time())
                 while not self.over:
-                    if self._paused or not self.session.hungry:
+                    if self.paused or not self.session.hungry:
                         self._wake = trio.Event()
                         await self._wake.wait()
                     else:
                         await self.transport.readable()
-                    if not self._paused:
+                    if not self.paused:
                         self._read()
                 if self.owes():
                     await trio.sleep_forever()
@@ -89,23 +100,29 @@ class Connection(ABC):
                 signals = self.session.lost("rst", str(error))
                 data, self.broken = b"", True
             else:
-                if data is None and not self.broken:
-                    return
+                if data is None:
+                    if not self.broken:
+                        return
+                    data = b""
                 # A failed send has eaten the error that `recv` would have raised; what is left looks like a FIN.
                 signals = self.session.receive(data) if data or not self.broken else self.session.lost("rst")
-            for signal in signals:
-                self.handle(signal, now)
-            self.flush()
-            if not data or len(data) < READ or self._paused or self.over:
+            self._fed(signals, now)
+            if not data or len(data) < READ or self.paused or self.over:
                 return
+
+    def _fed(self, signals: list[Signal], now: float) -> None:
+        for signal in signals:
+            self.handle(signal, now)
+        self.read_done(now)
+        self.flush()
 
     def pause(self) -> None:
         """Stop reading: what has been read is not yet admitted."""
-        self._paused = True
+        self.paused = True
 
     def unpause(self) -> None:
         """Go on reading."""
-        self._paused = False
+        self.paused = False
         self.wake()
 
     def wake(self) -> None:

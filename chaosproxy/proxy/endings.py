@@ -7,6 +7,7 @@ RST_STREAM(c) -> FIN, RST_STREAM(c). A whole HTTP/2 connection's end counts as R
 
 from dataclasses import replace
 
+from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead
 from chaosproxy.model.places import Framing, Manner, Scope
 
@@ -70,7 +71,7 @@ def how(abort: Abort, protocol: str, framing: Framing) -> str:
 def own_answer(status: int, line: str, *, close: bool, bodiless: bool) -> list[Event]:
     """An answer of the proxy itself: one line of text. `close` says so to an HTTP/1 client."""
     body = line.encode("utf-8", "replace") + b"\n"
-    headers = ((b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode()))
+    headers: Headers = ((b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode()))
     if close:
         headers += ((b"connection", b"close"),)
     head = ResponseHead(status, headers, framing=Framing.LENGTH, final=bodiless)

@@ -11,7 +11,9 @@ from chaosproxy.model.messages import RequestHead
 from chaosproxy.proxy.address import UpstreamAddress
 
 
-def for_upstream(head: RequestHead, address: UpstreamAddress, *, host: str | None, mount: bytes, identity: bool) -> RequestHead:
+def for_upstream(
+    head: RequestHead, address: UpstreamAddress, *, host: str | None, mount: bytes, identity: bool
+) -> RequestHead:
     """The head as it is sent to `address`.
 
     `host` is `keep`, `upstream`, a name, or None for the default: keep for http, upstream for https. `mount` is the
@@ -32,4 +34,6 @@ def for_upstream(head: RequestHead, address: UpstreamAddress, *, host: str | Non
             headers = fields.replaced(headers, b"host", authority)
     elif not authority and fields.first(headers, b"host") is None:
         authority = address.authority  # an HTTP/1.0 client need not send one, an HTTP/1.1 request must (RFC 9112 3.2)
-    return replace(head, target=target, headers=headers, authority=authority, scheme=b"https" if address.tls else b"http")
+    return replace(
+        head, target=target, headers=headers, authority=authority, scheme=b"https" if address.tls else b"http"
+    )

@@ -1,0 +1,77 @@
+"""The program: its commands, and how an error becomes one line and an exit status."""
+
+import signal
+import sys
+from importlib import import_module, metadata
+from typing import Any
+
+import click
+
+from chaosproxy.errors import Error, ScenarioError, UnavailableError, UsageError
+
+COMMANDS = {
+    "run": "chaosproxy.cli.run",
+    "lint": "chaosproxy.cli.lint",
+    "schema": "chaosproxy.cli.schema",
+    "healthcheck": "chaosproxy.cli.healthcheck",
+}
+
+
+class Lazy(click.Group):
+    """Imports a command when it is asked for: `lint` need not load a proxy."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        command: click.Command = import_module(module).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            ctx.fail(f"no such command {args[0]!r}; there are: {', '.join(COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.command(cls=Lazy, context_settings={"auto_envvar_prefix": "CHAOSPROXY", "help_option_names": ["-h", "--help"]})
+@click.version_option(metadata.version("chaosproxy"), prog_name="chaosproxy")
+def program() -> None:
+    """A programmable buffering and chaos proxy for streaming clients."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the program and leave with its exit status."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    sys.exit(status_of(arguments))
+
+
+def status_of(arguments: list[str] | None = None) -> int:
+    """Run the program; its exit status."""
+    try:
+        result: Any = program.main(args=arguments, prog_name="chaosproxy", standalone_mode=False)
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except click.Abort:
+        return 130
+    except ScenarioError as error:
+        for problem in error.problems:
+            click.echo(str(problem), err=True)
+        return 2
+    except UsageError as error:
+        click.echo(f"chaosproxy: {error}", err=True)
+        return 2
+    except (UnavailableError, Error) as error:
+        click.echo(f"chaosproxy: {error}", err=True)
+        return 3
+    except BrokenPipeError:
+        return 0
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,99 @@
+"""`chaosproxy run [SCENARIO ...] --upstream URL`: the proxy in the foreground."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from chaosproxy.errors import UsageError
+from chaosproxy.model.units import duration
+
+
+class DurationType(click.ParamType[float]):
+    """`250ms`, `2s`, `forever` in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        try:
+            return duration(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The options of `run` as given."""
+
+    scenarios: tuple[str, ...]
+    listen: tuple[str, ...]
+    upstream: tuple[str, ...]
+    tls: str | None
+    ca_out: Path | None
+    upstream_ca: Path | None
+    upstream_insecure: bool
+    wait_upstream: float | None
+    grace: float
+    journal: Path | None
+    journal_limit: int | None
+    ready_file: Path | None
+    seed: int | None
+    speed: float
+    watch: bool
+    json: bool
+    verbose: int
+    quiet: bool
+
+
+PATH = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command("run")
+@click.argument("scenarios", nargs=-1, metavar="[SCENARIO ...]")
+@click.option("--upstream", multiple=True, metavar="URL", help="http://, https:// or h2c://; repeated: round robin.")
+@click.option("--listen", multiple=True, metavar="HOST:PORT", default=("127.0.0.1:8666",), show_default=True)
+@click.option("--tls", metavar="auto|CERT:KEY", help="Serve TLS; auto makes a throw-away CA.")
+@click.option("--ca-out", type=PATH, help="Where --tls auto writes its CA certificate.")
+@click.option("--upstream-ca", type=PATH, help="CA certificates to trust for https upstreams.")
+@click.option("--upstream-insecure", is_flag=True, help="Do not verify https upstreams.")
+@click.option("--wait-upstream", type=DurationType(), metavar="D", help="Wait up to D for the upstream to accept.")
+@click.option(
+    "--grace",
+    type=DurationType(),
+    default="2s",
+    show_default=True,
+    metavar="D",
+    help="For running exchanges at the end.",
+)
+@click.option(
+    "--journal", type=click.Path(path_type=Path), metavar="FILE", help="JSON lines, one per finished exchange."
+)
+@click.option("--journal-limit", type=click.IntRange(min=1), metavar="N", help="Finished exchanges kept in memory.")
+@click.option("--ready-file", type=PATH, metavar="FILE", help="Written when all listeners accept; removed at exit.")
+@click.option("--seed", type=int, metavar="N", help="Else the scenario's, else drawn and journalled.")
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    metavar="X",
+    help="Run the scenario X times as fast.",
+)
+@click.option("--watch", is_flag=True, help="Reload the scenario files when they change.")
+@click.option("--json", is_flag=True, help="One JSON line per finished exchange on stdout.")
+@click.option("-v", "--verbose", count=True)
+@click.option("-q", "--quiet", is_flag=True)
+def command(**given: object) -> int:
+    """Run the proxy. SCENARIO is a file or the name of a shipped scenario; none is a transparent proxy."""
+    from chaosproxy.cli.serving import serve  # noqa: PLC0415 - trio is loaded by whoever needs it
+
+    options = RunOptions(**given)  # type: ignore[arg-type] # click has checked each
+    if not options.upstream:
+        raise UsageError("run needs --upstream URL (or CHAOSPROXY_UPSTREAM)")
+    if options.ca_out and options.tls != "auto":
+        raise UsageError("--ca-out goes with --tls auto")
+    if options.ready_file and not os.access(options.ready_file.absolute().parent, os.W_OK):
+        raise UsageError(f"cannot write the ready file {options.ready_file}: no such directory, or not writable")
+    return serve(options)

@@ -1,0 +1,115 @@
+"""One client's connection: it makes an exchange of every request and passes the session's signals to it."""
+
+from collections.abc import Callable
+
+from chaosproxy.model.messages import Abort, RequestHead
+from chaosproxy.proxy.connection import Connection, Spawn
+from chaosproxy.proxy.exchange import Exchange
+from chaosproxy.session import Arrived, Closed, Gone, Granted, Session, Signal, Stopped
+from chaosproxy.wire.transport import Transport
+
+Opener = Callable[["ClientConnection", int, RequestHead | Abort, float, float], Exchange]
+
+
+class ClientConnection(Connection):
+    """`open_exchange(connection, stream, first event, began, now)` makes and begins an exchange."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        session: Session,
+        number: int,
+        spawn: Spawn,
+        open_exchange: Opener,
+        on_closed: Callable[["ClientConnection"], None],
+    ) -> None:
+        super().__init__(transport, session, number, spawn)
+        self.exchanges: dict[int, Exchange] = {}
+        self.first_stream = 0
+        self._open_exchange = open_exchange
+        self._on_closed = on_closed
+        self._newest = 0
+        self._seen = 0
+        self._first_byte: float | None = None
+        """When the first byte of a request came whose head is not complete yet."""
+        self._resuming = False
+        self._again = False
+
+    def handle(self, signal: Signal, now: float) -> None:
+        match signal:
+            case Arrived(stream, events):
+                exchange = self.exchanges.get(stream)
+                if exchange is not None:
+                    exchange.request_events(events, now)
+                elif stream > self._newest:
+                    self._open(stream, signal, now)
+            case Gone(stream, abort):
+                exchange = self.exchanges.get(stream)
+                if exchange is not None:
+                    exchange.client_gone(abort, now)
+            case Granted(stream):
+                exchange = self.exchanges.get(stream)
+                if exchange is not None:
+                    exchange.client_writable(now)
+                elif not stream:
+                    self.writable(now)
+            case Stopped():
+                pass
+            case Closed():
+                self.over = True
+
+    def _open(self, stream: int, signal: Arrived, now: float) -> None:
+        self._newest = stream
+        if not self.first_stream:
+            self.first_stream = stream
+        began = now if self._first_byte is None or self.session.protocol == "h2" else self._first_byte
+        self._first_byte = None
+        first = signal.events[0]
+        assert isinstance(first, RequestHead | Abort)
+        exchange = self._open_exchange(self, stream, first, began, now)
+        if len(signal.events) > 1:
+            exchange.request_events(signal.events[1:], now)
+
+    def read_done(self, now: float) -> None:
+        """Bytes that opened nothing were the beginning of a head (on HTTP/2 a head comes in one frame)."""
+        if self._newest == self._seen and not self.exchanges and self._first_byte is None:
+            self._first_byte = now
+        self._seen = self._newest
+
+    def writable(self, now: float) -> None:
+        for exchange in list(self.exchanges.values()):
+            exchange.client_writable(now)
+
+    def release(self, stream: int) -> None:
+        """The answer on `stream` has ended for the client: on to what it has sent meanwhile."""
+        if self.exchanges.pop(stream, None) is None:
+            return
+        self.unpause()
+        if not self._resuming:
+            self._resume()
+        else:
+            self._again = True
+        self.flush()
+        if self.over and not self.exchanges:
+            self.leave()
+
+    def _resume(self) -> None:
+        """Pipelined requests, one after another: a loop, so that a thousand short ones are not a thousand frames deep."""
+        self._resuming = True
+        try:
+            while True:
+                self._again = False
+                now = self.now()
+                for signal in self.session.resume():
+                    self.handle(signal, now)
+                if not self._again:
+                    return
+        finally:
+            self._resuming = False
+
+    def owes(self) -> bool:
+        return bool(self.exchanges) and not self.broken
+
+    def closed(self) -> None:
+        self.over = True
+        self._on_closed(self)

@@ -1,0 +1,162 @@
+"""An exchange's client: what leaves the chain towards it, and its leaving.
+
+Must not know: upstream connections.
+"""
+
+from typing import TYPE_CHECKING, Protocol
+
+from chaosproxy.chain.chain import Chain
+from chaosproxy.journal.record import Ending
+from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, Interim, ResponseHead
+from chaosproxy.model.places import Framing, Peer
+from chaosproxy.proxy import endings
+from chaosproxy.proxy.observer import Observer
+
+if TYPE_CHECKING:
+    from chaosproxy.session import Session
+
+
+class ClientChannel(Protocol):
+    """The connection as this side uses it."""
+
+    session: "Session"
+    blocked: bool
+
+    def flush(self) -> None: ...
+    def release(self, stream: int) -> None: ...
+
+
+class ClientSide:
+    """Delivers. `over` once the answer has ended for the client, one way or the other."""
+
+    def __init__(self, connection: ClientChannel, stream: int, observer: Observer) -> None:
+        self.connection = connection
+        self.stream = stream
+        self.over = False
+        self.head_sent = False
+        self.response_ended = False
+        """In a tunnel this way may have ended while the other goes on."""
+        self.silenced: Ending | None = None
+        self.bodiless = False
+        """The request was a HEAD: an answer of our own has no body either."""
+        self._observer = observer
+        self._is_h2 = connection.session.protocol == "h2"
+        self._framing = Framing.NONE
+        self._records = 0
+
+    def pump(self, chain: Chain, upstream_protocol: str, now: float) -> None:
+        """Send what stands at the exit of the response line, as far as the client takes it."""
+        if self.over or self.silenced is not None:
+            return
+        line = chain.response
+        connection, session = self.connection, self.connection.session
+        while line.waiting and not self.response_ended and self.silenced is None:
+            room = 0 if connection.blocked else session.allowance(self.stream)
+            events = line.take(now, room, self._is_h2)
+            if not events:
+                return
+            self._deliver(events, chain, upstream_protocol, now)
+
+    def _deliver(self, events: list[Event], chain: Chain, upstream_protocol: str, now: float) -> None:
+        sent: list[Event] = []
+        ending: Ending | None = None
+        detail = ""
+        for event in events:
+            match event:
+                case Data():
+                    self._observer.delivered(now, len(event.payload))
+                    sent.append(event)
+                case ResponseHead():
+                    self.head_sent = True
+                    self._framing = event.framing
+                    self._observer.head_sent(event, now)
+                    sent.append(event)
+                case End():
+                    sent.append(event)
+                    made_here = chain.end_cause
+                    ending = Ending("proxy", "clean", made_here) if made_here else Ending("upstream", "clean")
+                case Abort():
+                    replacement, ending = self._ending_of(event, upstream_protocol, now)
+                    sent.extend(replacement)
+                    detail = event.detail
+                case Interim() | Goaway():
+                    sent.append(event)
+                case _:
+                    sent.append(event)
+        line = chain.response
+        if line.records_out != self._records:
+            self._records = line.records_out
+            self._observer.event_out(now)
+        self.connection.session.send(self.stream, sent)
+        if ending is not None:
+            self.response_ended = True
+            if ending.how == "silence":
+                self.silenced = ending
+                self._observer.ended(ending, now, detail)
+            elif self._framing is not Framing.TUNNEL or not isinstance(sent[-1], End):
+                self.done(ending, now, detail)
+                return
+        self.connection.flush()
+
+    def _ending_of(self, abort: Abort, upstream_protocol: str, now: float) -> tuple[list[Event], Ending]:
+        """What an Abort that has reached the client's end becomes there, and how the journal tells it."""
+        protocol = self.connection.session.protocol
+        if abort.origin is not Peer.UPSTREAM:
+            return [abort], Ending("proxy", endings.how(abort, protocol, self._framing), abort.cause)
+        if not self.head_sent and not (self._is_h2 and endings.is_stream_reset(abort)):
+            answer = endings.own_answer(abort.status, abort.detail or abort.cause, close=False, bodiless=self.bodiless)
+            self._sent_own(answer, now)
+            return answer, Ending("proxy", "clean", abort.cause)
+        passed = endings.passed_on(abort, upstream=upstream_protocol, client=protocol)
+        by = "proxy" if abort.cause == "malformed" else "upstream"
+        return [passed], Ending(by, endings.how(passed, protocol, self._framing), abort.cause)
+
+    def refuse(self, abort: Abort, now: float) -> None:
+        """The client broke a rule: an answer of our own if no head has gone out, else the end."""
+        protocol = self.connection.session.protocol
+        if self.head_sent:
+            events: list[Event] = [abort]
+            ending = Ending("proxy", endings.how(abort, protocol, self._framing), abort.cause)
+        else:
+            events = endings.own_answer(
+                abort.status, abort.detail or abort.cause, close=not self._is_h2, bodiless=self.bodiless
+            )
+            ending = Ending("proxy", "clean", abort.cause)
+            self._sent_own(events, now)
+        self.connection.session.send(self.stream, events)
+        self.done(ending, now, abort.detail)
+
+    def _sent_own(self, answer: list[Event], now: float) -> None:
+        head = answer[0]
+        assert isinstance(head, ResponseHead)
+        self.head_sent = True
+        self._observer.head_sent(head, now)
+        for event in answer:
+            if isinstance(event, Data):
+                self._observer.delivered(now, len(event.payload))
+
+    def abort(self, abort: Abort, now: float) -> None:
+        """End it here and now, for a reason outside the chain (shutdown, a bug)."""
+        if self.over:
+            return
+        self.connection.session.send(self.stream, [abort])
+        how = endings.how(abort, self.connection.session.protocol, self._framing)
+        self.done(Ending("proxy", how, abort.cause), now, abort.detail)
+
+    def tunnel_ended(self, now: float) -> None:
+        """Both ways of the tunnel have ended."""
+        self.done(Ending("upstream", "clean"), now)
+
+    def gone(self, abort: Abort, now: float) -> None:
+        """The client has left."""
+        if self.over:
+            return
+        how = abort.cause.partition("client:")[2] or "fin"
+        self.done(Ending("client", how, self.silenced.cause if self.silenced else None), now, abort.detail)
+
+    def done(self, ending: Ending, now: float, detail: str = "") -> None:
+        """The answer has ended for the client: the connection goes on to what is next."""
+        self.over = True
+        self._observer.ended(ending, now, detail)
+        self.connection.flush()
+        self.connection.release(self.stream)

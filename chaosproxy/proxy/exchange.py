@@ -1,0 +1,271 @@
+"""One request and its answer: the mediator between a chain, its client side and its upstream side.
+
+Everything here is synchronous. Something happens on one side, goes into the chain, and `settle` sends what has reached
+an exit; what cannot be sent stays in the chain, whose room is the backpressure. The exchange is journalled when both
+sides are over. A bug in one exchange ends that exchange, never the proxy.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead
+from chaosproxy.model.places import Manner, Peer, Scope
+from chaosproxy.proxy.alarm import Alarm
+from chaosproxy.proxy.client_side import ClientChannel, ClientSide
+from chaosproxy.proxy.held import HeldRequest
+from chaosproxy.proxy.observer import Observer
+from chaosproxy.proxy.plan import Plan
+from chaosproxy.proxy.upstream import Upstream
+from chaosproxy.proxy.upstream_side import UpstreamSide
+
+
+class House(Protocol):
+    """What an exchange needs of the proxy."""
+
+    alarm: Alarm
+
+    def finished(self, exchange: "Exchange") -> None:
+        """Journal it."""
+        ...
+
+    def bug(self, exchange: "Exchange", error: Exception) -> None:
+        """Report an exception that should not have been."""
+        ...
+
+
+class PausableChannel(ClientChannel, Protocol):
+    """The client's connection."""
+
+    paused: bool
+
+    def pause(self) -> None: ...
+    def unpause(self) -> None: ...
+
+
+class Exchange:
+    """Made when a request head arrives; `begin` binds the plan."""
+
+    def __init__(
+        self, house: House, connection: PausableChannel, stream: int, record: ExchangeRecord, began: float
+    ) -> None:
+        self.armed = math.inf
+        self.record = record
+        self.began = began
+        self.observer = Observer(record, began)
+        self.client = ClientSide(connection, stream, self.observer)
+        self.upstream: UpstreamSide | None = None
+        self._house = house
+        self._connection = connection
+        self._plan: Plan | None = None
+        self._held: HeldRequest | None = None
+        self._release: Callable[[float], None] | None = None
+        self._busy = False
+        self._again = False
+        self._finished = False
+        self._request_complete = False
+
+    # ---- what happens
+
+    def begin(self, head: RequestHead, plan: Plan, upstream: Upstream, now: float) -> None:
+        """The request is in force under `plan`; its head enters the chain."""
+        protocol = self._connection.session.protocol
+        self._plan = plan
+        self.client.bodiless = head.method == b"HEAD"
+        self.upstream = UpstreamSide(self, plan, upstream, protocol, self.observer)
+        self._contain(self._begin, head, plan, now)
+
+    def _begin(self, head: RequestHead, plan: Plan, now: float) -> None:
+        plan.chain.start(now)
+        if head.final:
+            self._request_complete = True
+            self.observer.request_end(now)
+        plan.chain.request.push_control(head, now)
+        self.settle(now)
+
+    def refuse(self, abort: Abort, now: float) -> None:
+        """The client broke a rule of its protocol: answered here if no head has gone out; the upstream is ended."""
+        self.client.refuse(abort, now)
+        if self.upstream is not None:
+            self.upstream.end(abort.cause, now)
+        self._finish_if_over(now)
+
+    def request_events(self, events: list[Event], now: float) -> None:
+        """What the client sent behind the head."""
+        self._contain(self._request_events, events, now)
+
+    def _request_events(self, events: list[Event], now: float) -> None:
+        plan = self._plan
+        if plan is None:
+            self._hold_more(events, now)
+            return
+        line = plan.chain.request
+        pieces: list[Data] = []
+        for event in events:
+            if isinstance(event, Data):
+                if plan.faulty:
+                    event.size = None
+                pieces.append(event)
+                continue
+            if pieces:
+                line.push(pieces, now)
+                pieces = []
+            if isinstance(event, Abort):
+                self.refuse(event, now)
+                return
+            if isinstance(event, End):
+                self._request_complete = True
+                self.observer.request_end(now)
+            line.push_control(event, now)
+        if pieces:
+            line.push(pieces, now)
+        self.settle(now)
+
+    def hold(self, held: HeldRequest, release: Callable[[float], None]) -> None:
+        """Nothing begins before the body is complete; then `release(now)` begins it and feeds what was held."""
+        self._held, self._release = held, release
+
+    def _hold_more(self, events: list[Event], now: float) -> None:
+        held, release = self._held, self._release
+        if held is None or release is None:
+            return
+        taken = held.add(events)
+        if taken and self._connection.session.protocol == "h2":
+            self._connection.session.grant(self.client.stream, taken)
+        if held.ready:
+            self._held = self._release = None
+            release(now)
+
+    def client_gone(self, abort: Abort, now: float) -> None:
+        """The client has left before its answer was complete."""
+        self._contain(self._client_gone, abort, now)
+
+    def _client_gone(self, abort: Abort, now: float) -> None:
+        if self.client.over:
+            return
+        self.observer.client_closed(now)
+        plan = self._plan
+        if plan is not None:
+            half_closed = abort.manner is Manner.FIN and self._request_complete
+            if half_closed and plan.chain.serves_half_close:
+                return
+            self.client.gone(abort, now)
+            plan.chain.hangup(now, abort.cause)
+            self.settle(now)
+        else:
+            self.client.gone(abort, now)
+            self._finish_if_over(now)
+
+    def client_writable(self, now: float) -> None:
+        """The client takes more."""
+        self._contain(self.settle, now)
+
+    def ring(self, now: float) -> None:
+        """The alarm: something in the chain is due."""
+        self._contain(self._ring, now)
+
+    def _ring(self, now: float) -> None:
+        if self._plan is not None and not self._finished:
+            self._plan.chain.wake(now)
+            self.settle(now)
+
+    def shut_down(self, now: float) -> None:
+        """The proxy is leaving: both sides end now."""
+        self._end_both(Abort("shutdown", Peer.PROXY, scope=Scope.STREAM, manner=Manner.RESET), now)
+
+    # ---- what follows
+
+    def settle(self, now: float) -> None:
+        """Send what has reached an exit, on both ways, until nothing more moves."""
+        if self._busy:
+            self._again = True
+            return
+        plan, upstream, client = self._plan, self.upstream, self.client
+        if plan is None or upstream is None or self._finished:
+            return
+        chain = plan.chain
+        self._busy = True
+        try:
+            while True:
+                self._again = False
+                upstream.pump(now)
+                client.pump(chain, upstream.protocol, now)
+                if chain.cancelled and not upstream.over:
+                    upstream.end(chain.cancel_cause, now)
+                if not upstream.over:
+                    upstream.credit(now)
+                self._credit_client()
+                if not self._again:
+                    break
+        finally:
+            self._busy = False
+        if upstream.tunnel and client.response_ended and upstream.request_ended and not client.over:
+            upstream.tunnel_ended(now)
+            client.tunnel_ended(now)
+        if chain.notes:
+            self._take_notes()
+        if client.over and upstream.over:
+            self._finish_if_over(now)
+        elif chain.due < self.armed:
+            self._house.alarm.set(self, chain.due)
+
+    def _credit_client(self) -> None:
+        """Tell the client how much of its request was admitted; on HTTP/1 by reading on or not."""
+        assert self._plan is not None
+        line = self._plan.chain.request
+        admitted = line.take_admitted()
+        connection = self._connection
+        if connection.session.protocol == "h2":
+            if admitted and not self.client.over:
+                connection.session.grant(self.client.stream, admitted)
+                connection.flush()
+        elif connection.paused:
+            if line.wants() or self.client.over:
+                connection.unpause()
+        elif not self.client.over and not line.wants():
+            connection.pause()
+
+    def _take_notes(self) -> None:
+        assert self._plan is not None
+        notes = self._plan.chain.notes
+        for note in notes:
+            if note.kind == "fired":
+                self.observer.fired(note.t, note.fault, note.hop, note.hop_name, note.detail)
+            else:
+                self.observer.not_fired(note.fault, note.hop, note.detail)
+        notes.clear()
+
+    def _finish_if_over(self, now: float) -> None:
+        upstream = self.upstream
+        if self._finished or not self.client.over or (upstream is not None and not upstream.over):
+            return
+        self._finished = True
+        self.armed = -math.inf  # no later ring finds it
+        if self._plan is not None:
+            chain = self._plan.chain
+            chain.close(now)
+            self._take_notes()
+            request, response, record = chain.request, chain.response, self.record
+            record.request.bytes = request.bytes_in
+            record.response.bytes_in, record.response.bytes_out = response.bytes_in, response.bytes_out
+            if response.records is not None:
+                record.response.events_in, record.response.events_out = response.records_in, response.records_out
+        self._house.finished(self)
+
+    def _end_both(self, abort: Abort, now: float) -> None:
+        self.client.abort(abort, now)
+        if self.upstream is not None:
+            self.upstream.end(abort.cause, now)
+        self._finish_if_over(now)
+
+    def _contain(self, act: Callable[..., None], *arguments: Any) -> None:
+        """Run `act`; whatever it raises ends this exchange and is reported, and the proxy goes on."""
+        try:
+            act(*arguments)
+        except Exception as error:  # noqa: BLE001 - a bug here must not end the siblings
+            self._house.bug(self, error)
+            self._busy = False
+            now = arguments[-1]
+            detail = f"{type(error).__name__}: {error}"
+            self._end_both(Abort("internal", Peer.PROXY, status=500, detail=detail), now)

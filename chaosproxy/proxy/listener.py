@@ -1,0 +1,74 @@
+"""Listening sockets: accept, do the TLS handshake, hand the transport to the proxy."""
+
+import socket
+import ssl
+from collections.abc import Callable, Sequence
+
+import trio
+
+from chaosproxy.wire import listen
+from chaosproxy.wire.memory import Memory
+from chaosproxy.wire.plain import Plain
+from chaosproxy.wire.transport import Transport
+
+HANDSHAKE = 10.0
+"""Seconds that a TLS handshake may take."""
+
+
+class Listener:
+    """One listening socket. `url` is what a client should use."""
+
+    def __init__(self, sock: socket.socket, host: str, tls: ssl.SSLContext | None) -> None:
+        self._socket = sock
+        self._tls = tls
+        self._scope = trio.CancelScope()
+        port = sock.getsockname()[1]
+        shown = f"[{host}]" if ":" in host else host
+        self.url = f"{'https' if tls else 'http'}://{shown}:{port}"
+
+    async def run(self, accept: Callable[[Transport], None]) -> None:
+        """Accept until closed; each connection whose handshake succeeds goes to `accept`."""
+        async with trio.open_nursery() as nursery:
+            with self._scope:
+                while True:
+                    transport = Plain(await listen.accept(self._socket))
+                    if self._tls is None:
+                        accept(transport)
+                    else:
+                        nursery.start_soon(self._shake, transport, self._tls, accept)
+            nursery.cancel_scope.cancel()
+
+    @staticmethod
+    async def _shake(below: Plain, context: ssl.SSLContext, accept: Callable[[Transport], None]) -> None:
+        transport = Memory(below, context, server_side=True)
+        try:
+            with trio.move_on_after(HANDSHAKE) as deadline:
+                await transport.handshake()
+        except OSError:
+            transport.close()
+            return
+        if deadline.cancelled_caught:
+            transport.close()
+            return
+        accept(transport)
+
+    def close(self) -> None:
+        """Accept nothing further; connections that are there go on."""
+        self._scope.cancel()
+        self._socket.close()
+
+
+async def open_all(addresses: Sequence[tuple[str, int]], tls: ssl.SSLContext | None) -> list[Listener]:
+    """Listen on every address; UnavailableError, with nothing left open, if one cannot be had."""
+    listeners: list[Listener] = []
+    try:
+        for host, port in addresses:
+            for sock in await listen.open_listeners(host, port):
+                listeners.append(Listener(sock, host, tls))
+                if port == 0:
+                    break  # two families of one name would get two ports
+    except BaseException:
+        for listener in listeners:
+            listener.close()
+        raise
+    return listeners

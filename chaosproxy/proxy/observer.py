@@ -1,0 +1,91 @@
+"""Writes down what the driver sees, into the record of one exchange.
+
+Rules: the only place where the driver's facts become journal fields. Must not know: why anything happened.
+"""
+
+from chaosproxy.journal import mask
+from chaosproxy.journal.record import Ending, ExchangeRecord, Fired, NotFired
+from chaosproxy.model.messages import RequestHead, ResponseHead
+
+
+class Observer:
+    """The pen of one exchange. Times come in the driver's clock and are kept from the request's first byte."""
+
+    __slots__ = ("_began", "arrived_marks", "delivered_marks", "record")
+
+    def __init__(self, record: ExchangeRecord, began: float) -> None:
+        self.record = record
+        self._began = began
+        self.arrived_marks = record.arrivals
+        self.delivered_marks = record.deliveries
+
+    def request_head(self, head: RequestHead) -> None:
+        request = self.record.request
+        target = mask.masked_target(head.target.decode("latin-1"))
+        request.method = head.method.decode("latin-1")
+        request.path, _, request.query = target.partition("?")
+        request.headers = mask.masked_headers(head.headers)
+
+    def request_end(self, now: float) -> None:
+        if self.record.times.request_end is None:
+            self.record.times.request_end = now - self._began
+
+    def upstream_connected(self, protocol: str, connection: int, stream: int | None, url: str, now: float) -> None:
+        upstream = self.record.upstream
+        upstream.protocol, upstream.connection, upstream.stream, upstream.url = protocol, connection, stream, url
+        self.record.times.upstream_connected = now - self._began
+
+    def retried(self) -> None:
+        self.record.upstream.retries += 1
+
+    def removed(self, field: str) -> None:
+        self.record.upstream.removed.append(field)
+
+    def response_head(self, head: ResponseHead, now: float) -> None:
+        self.record.times.upstream_head = now - self._began
+        self._show_head(head)
+
+    def head_sent(self, head: ResponseHead, now: float) -> None:
+        self.record.times.head_sent = now - self._began
+        self._show_head(head)
+
+    def _show_head(self, head: ResponseHead) -> None:
+        self.record.response.status = head.status
+        self.record.response.headers = mask.masked_headers(head.headers)
+
+    def arrived(self, now: float, nbytes: int) -> None:
+        self.arrived_marks.note(now - self._began, nbytes)
+
+    def delivered(self, now: float, nbytes: int) -> None:
+        self.delivered_marks.note(now - self._began, nbytes)
+
+    def event_in(self, now: float) -> None:
+        if self.record.times.first_event_in is None:
+            self.record.times.first_event_in = now - self._began
+
+    def event_out(self, now: float) -> None:
+        times = self.record.times
+        times.last_event_out = now - self._began
+        if times.first_event_out is None:
+            times.first_event_out = times.last_event_out
+
+    def client_closed(self, now: float) -> None:
+        self.record.times.client_closed = now - self._began
+
+    def upstream_closed(self, ending: Ending, now: float, detail: str = "") -> None:
+        self.record.upstream.end = ending
+        self.record.times.upstream_closed = now - self._began
+        self.record.detail = self.record.detail or detail
+
+    def ended(self, ending: Ending, now: float, detail: str = "") -> None:
+        """How it ended for the client. The first ending is the true one; a silence may be followed by a leaving."""
+        if self.record.end is None or self.record.end.how == "silence":
+            self.record.end = ending
+        self.record.times.end = now - self._began
+        self.record.detail = self.record.detail or detail
+
+    def fired(self, time: float, fault: str, hop: int, hop_name: str | None, detail: str) -> None:
+        self.record.faults.append(Fired(max(0.0, time - self._began), fault, hop, hop_name, detail))
+
+    def not_fired(self, fault: str, hop: int, reason: str) -> None:
+        self.record.not_fired.append(NotFired(fault, hop, reason))

@@ -1,0 +1,72 @@
+"""The scenario in force: decides which rule takes an exchange and builds its plan.
+
+An immutable snapshot with counting rules; a reload makes a new one, and running exchanges keep what they began with.
+Must not know: sockets, sessions, files.
+"""
+
+from dataclasses import dataclass
+
+from chaosproxy.chain.chain import Chain, Placed
+from chaosproxy.chain.fault import Context
+from chaosproxy.model.messages import RequestHead
+from chaosproxy.proxy.plan import Plan
+from chaosproxy.scenario.rules import Decision, Rules
+from chaosproxy.scenario.schema import Scenario, fault_random
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFacts:
+    """What a fault may know of the client's connection."""
+
+    protocol: str
+    tls: bool
+    stream: int
+    first_stream: int
+
+
+class Planner:
+    """One scenario with its seed and its counters."""
+
+    def __init__(self, scenario: Scenario, seed: int, speed: float) -> None:
+        self.scenario = scenario
+        self.seed = seed
+        self._speed = speed
+        self._rules = Rules(scenario.rules, seed)
+
+    def decide(self, head: RequestHead, protocol: str) -> Decision:
+        """Which rule applies; `needs_json`: not known before the body is complete."""
+        return self._rules.decide(head, protocol)
+
+    def decide_with_json(self, decision: Decision, document: object) -> Decision:
+        """Finish a decision that needed the body."""
+        return self._rules.decide_with_json(decision, document)
+
+    def plan(self, decision: Decision, head: RequestHead, facts: ClientFacts, began: float) -> Plan:
+        """The chain and what goes with it, bound for the life of the exchange."""
+        placed: list[Placed] = []
+        rule = decision.rule
+        if rule is not None:
+            assert decision.index is not None
+            for number, hop in enumerate(rule.hops):
+                for spec, label in zip(hop.faults, hop.labels, strict=True):
+                    random = fault_random(self.seed, decision.index, decision.nth, number, label)
+                    context = Context(
+                        random=random,
+                        request=head,
+                        protocol=facts.protocol,
+                        tls=facts.tls,
+                        stream=facts.stream,
+                        first_stream=facts.first_stream,
+                        began=began,
+                        speed=self._speed,
+                    )
+                    placed.append(Placed(number, hop.name, spec, context))
+        options = self.scenario.upstream
+        return Plan(
+            chain=Chain(placed, began=began),
+            faulty=bool(placed),
+            records=rule.records if rule is not None else None,
+            host=options.host,
+            mount=decision.mount.encode("latin-1"),
+            identity=rule is not None and rule.reads_records and options.accept_encoding == "remove",
+        )

@@ -1,0 +1,255 @@
+"""The proxy: clients in, exchanges made, upstreams reached, everything journalled, and an orderly end.
+
+It owns the tasks: one per client connection, one per upstream connection, one alarm. Transports come from outside
+(`accept`, `dial`), so that the same proxy runs over real sockets and over links in virtual time.
+"""
+
+import datetime as dt
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+import trio
+
+from chaosproxy.errors import UpstreamFault
+from chaosproxy.http1.session import Http1Session
+from chaosproxy.journal.journal import Journal
+from chaosproxy.journal.record import ClientView, ExchangeRecord
+from chaosproxy.model import headers as fields
+from chaosproxy.model.messages import Abort, Interim, RequestHead
+from chaosproxy.model.places import Role
+from chaosproxy.proxy.address import UpstreamAddress
+from chaosproxy.proxy.alarm import Alarm
+from chaosproxy.proxy.client import ClientConnection
+from chaosproxy.proxy.exchange import Exchange
+from chaosproxy.proxy.held import HeldRequest
+from chaosproxy.proxy.planner import ClientFacts, Planner
+from chaosproxy.proxy.upstream import Pool, Upstream, UpstreamConnection
+from chaosproxy.scenario.rules import Decision
+from chaosproxy.session import Session
+from chaosproxy.wire.transport import Transport
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+"""What an HTTP/2 client says first (RFC 9113 section 3.4)."""
+READ_FIRST = 65536
+
+log = logging.getLogger("chaosproxy")
+
+Dial = Callable[[UpstreamAddress, tuple[str, ...]], Awaitable[Transport]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """What the proxy is built from."""
+
+    upstreams: tuple[UpstreamAddress, ...]
+    dial: Dial
+    """`dial(address, protocols offered by ALPN)` connects, under TLS where the address says so; UpstreamFault if not."""
+
+
+class Proxy:
+    """Runs inside a nursery of its own (`run`)."""
+
+    def __init__(self, wiring: Wiring, planner: Planner, journal: Journal) -> None:
+        self.journal = journal
+        self.alarm = Alarm()
+        self.planner = planner
+        self._wiring = wiring
+        self._nursery: trio.Nursery | None = None
+        self._clients: set[ClientConnection] = set()
+        self._exchanges: set[Exchange] = set()
+        self._idle: trio.Event | None = None
+        self._client_count = 0
+        self._upstream_count = 0
+        self._exchange_count = 0
+        self._pool = self._make_pool()
+
+    def _make_pool(self) -> Pool:
+        options = self.planner.scenario.upstream
+        upstreams = [
+            Upstream(address, self._connect, self._spawn, options.max_connections) for address in self._wiring.upstreams
+        ]
+        return Pool(upstreams, by_connection=options.balance == "connection")
+
+    def reload(self, planner: Planner) -> None:
+        """New exchanges follow `planner`; running ones keep what they began with."""
+        before = self.planner.scenario.upstream
+        self.planner = planner
+        if planner.scenario.upstream != before:
+            old = self._pool
+            self._pool = self._make_pool()
+            for upstream in old.upstreams:
+                upstream.retire()
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Serve until cancelled. `accept` may be called once this has started."""
+        async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            nursery.start_soon(self.alarm.run)
+            task_status.started()
+
+    def _spawn(self, function: Callable[..., Awaitable[None]], *arguments: object) -> None:
+        assert self._nursery is not None
+        self._nursery.start_soon(function, *arguments)
+
+    async def shut_down(self, grace: float) -> None:
+        """Let running exchanges finish for `grace` seconds, then end them; every one is journalled."""
+        for connection in list(self._clients):
+            if not connection.exchanges:
+                connection.session.close()
+                connection.flush()
+        if self._exchanges:
+            self._idle = trio.Event()
+            with trio.move_on_after(grace):
+                await self._idle.wait()
+        now = trio.current_time()
+        for exchange in list(self._exchanges):
+            exchange.shut_down(now)
+
+    # ---- clients
+
+    def accept(self, transport: Transport) -> None:
+        """Serve a client connection; under TLS its handshake is done."""
+        self._spawn(self._serve_client, transport)
+
+    async def _serve_client(self, transport: Transport) -> None:
+        try:
+            early = b""
+            protocol = transport.alpn
+            if protocol is None:
+                early = await _first_bytes(transport)
+                if not early:
+                    return
+                protocol = "h2" if early.startswith(PREFACE) else "http/1.1"
+            self._client_count += 1
+            session = self._session(protocol, Role.SERVER, tls=transport.tls)
+            connection = ClientConnection(
+                transport, session, self._client_count, self._spawn, self._open_exchange, self._client_closed
+            )
+            self._clients.add(connection)
+            await connection.run(early)
+        except OSError:
+            pass  # the client was gone before it had said anything
+        finally:
+            transport.close()
+
+    def _session(self, protocol: str, role: Role, *, tls: bool) -> Session:
+        if protocol == "h2":
+            from chaosproxy.http2.session import Http2Session  # noqa: PLC0415 - h2 costs 100 ms to import
+
+            return Http2Session(role)
+        return Http1Session(role, scheme=b"https" if tls else b"http")
+
+    def _client_closed(self, connection: ClientConnection) -> None:
+        self._clients.discard(connection)
+        self._pool.unpin(connection.number)
+
+    # ---- exchanges
+
+    def _open_exchange(
+        self, connection: ClientConnection, stream: int, first: RequestHead | Abort, began: float, now: float
+    ) -> Exchange:
+        self._exchange_count += 1
+        wall = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=now - began)
+        protocol = connection.session.protocol
+        record = ExchangeRecord(
+            id=self._exchange_count,
+            scenario=self.planner.scenario.name,
+            rule=None,
+            seed=self.planner.seed,
+            started_at=wall.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            client=ClientView(protocol, connection.number, stream if protocol == "h2" else None),
+        )
+        exchange = Exchange(self, connection, stream, record, began)
+        self._exchanges.add(exchange)
+        connection.exchanges[stream] = exchange
+        if isinstance(first, Abort):
+            exchange.refuse(first, now)
+            return exchange
+        exchange.observer.request_head(first)
+        decision = self.planner.decide(first, protocol)
+        if decision.needs_json:
+            held = HeldRequest(first, decision)
+            if not held.ready:
+                self._hold(exchange, connection, stream, held)
+                return exchange
+            decision = self.planner.decide_with_json(decision, held.document())
+        self._begin(exchange, connection, first, decision, now)
+        return exchange
+
+    def _hold(self, exchange: Exchange, connection: ClientConnection, stream: int, held: HeldRequest) -> None:
+        if b"100-continue" in fields.tokens(held.head.headers, b"expect"):
+            # The body will be there before the upstream hears of the request: it need not be asked for again.
+            held.head = replace(held.head, headers=fields.without(held.head.headers, (b"expect",)))
+            connection.session.send(stream, [Interim(100)])
+            connection.flush()
+        planner = self.planner
+
+        def release(now: float) -> None:
+            decision = planner.decide_with_json(held.decision, held.document())
+            self._begin(exchange, connection, held.head, decision, now, planner)
+            exchange.request_events(held.events, now)
+
+        exchange.hold(held, release)
+
+    def _begin(
+        self,
+        exchange: Exchange,
+        connection: ClientConnection,
+        head: RequestHead,
+        decision: Decision,
+        now: float,
+        planner: Planner | None = None,
+    ) -> None:
+        exchange.record.rule = decision.index
+        facts = ClientFacts(
+            connection.session.protocol, connection.transport.tls, exchange.client.stream, connection.first_stream
+        )
+        plan = (planner or self.planner).plan(decision, head, facts, exchange.began)
+        exchange.begin(head, plan, self._pool.choose(connection.number), now)
+
+    def finished(self, exchange: Exchange) -> None:
+        """Both sides of `exchange` are over."""
+        self._exchanges.discard(exchange)
+        self.journal.add(exchange.record)
+        if self._idle is not None and not self._exchanges:
+            self._idle.set()
+
+    def bug(self, exchange: Exchange, error: Exception) -> None:
+        """An exception that should not have been; the exchange has ended, the proxy goes on."""
+        log.error("exchange %d: %s", exchange.record.id, error, exc_info=error)
+
+    # ---- upstreams
+
+    async def _connect(self, upstream: Upstream, client_protocol: str) -> UpstreamConnection:
+        address = upstream.address
+        wanted = self.planner.scenario.upstream.protocol
+        offers: tuple[str, ...] = ("http/1.1",)
+        if address.scheme == "h2c" or wanted == "h2":
+            offers = ("h2",)
+        elif wanted == "auto" and client_protocol == "h2" and address.tls:
+            offers = ("h2", "http/1.1")
+        transport = await self._wiring.dial(address, offers)
+        protocol = transport.alpn or ("h2" if offers == ("h2",) and not address.tls else "http/1.1")
+        if protocol not in offers:
+            transport.close()
+            raise UpstreamFault(f"{address.url} does not speak {offers[0]}")
+        self._upstream_count += 1
+        session = self._session(protocol, Role.CLIENT, tls=address.tls)
+        return UpstreamConnection(transport, session, self._upstream_count, self._spawn, upstream)
+
+
+async def _first_bytes(transport: Transport) -> bytes:
+    """Read until it is clear whether the client speaks HTTP/2; b"" if it left before."""
+    early = b""
+    while PREFACE.startswith(early):
+        if len(early) == len(PREFACE):
+            break
+        await transport.readable()
+        data = transport.recv(READ_FIRST)
+        if data == b"":
+            return early
+        early += data or b""
+        if early.startswith(PREFACE):
+            break
+    return early

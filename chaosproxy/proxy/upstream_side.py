@@ -1,0 +1,278 @@
+"""An exchange's upstream: the request that leaves the chain towards it, the answer it sends, its ending.
+
+Must not know: the client's connection.
+"""
+
+from typing import Protocol
+
+from chaosproxy.framing import splitter_for
+from chaosproxy.journal.record import Ending
+from chaosproxy.model import headers as fields
+from chaosproxy.model.messages import Abort, Data, End, Event, Interim, RequestHead, ResponseHead
+from chaosproxy.model.places import Framing, Manner, Peer, Scope
+from chaosproxy.proxy import endings
+from chaosproxy.proxy.observer import Observer
+from chaosproxy.proxy.plan import Plan
+from chaosproxy.proxy.rewrite import for_upstream
+from chaosproxy.proxy.upstream import Upstream, UpstreamConnection
+
+RACES = frozenset({"upstream:fin", "upstream:rst", "upstream:no_close_notify"})
+REFUSED_STREAM = 0x7
+
+
+class Owner(Protocol):
+    """The exchange, as its upstream side needs it."""
+
+    def settle(self, now: float) -> None: ...
+
+
+class UpstreamSide:
+    """Dials, sends, receives. `over` once nothing further is sent or awaited."""
+
+    def __init__(self, owner: Owner, plan: Plan, upstream: Upstream, client_protocol: str, observer: Observer) -> None:
+        self.over = False
+        self.request_ended = False
+        """The request has gone out whole, or the rest of it is not wanted."""
+        self.tunnel = False
+        self.connection: UpstreamConnection | None = None
+        self.protocol = "http/1.1"
+        self._owner = owner
+        self._plan = plan
+        self._upstream = upstream
+        self._client_protocol = client_protocol
+        self._observer = observer
+        self._stream = 0
+        self._head: RequestHead | None = None
+        self._waiting = False
+        self._body_sent = False
+        self._answered = False
+        self._retried = False
+        self._records = 0
+
+    # ---- the request
+
+    def pump(self, now: float) -> None:
+        """Send what stands at the exit of the request line, as far as the upstream takes it."""
+        line = self._plan.chain.request
+        if self.over or self.request_ended:
+            while line.waiting and line.take(now):
+                pass  # nobody wants it; the client is drained
+            return
+        if self.connection is None:
+            if self._head is None and line.waiting and not self._plan.chain.cancelled:
+                for event in line.take(now, 0):
+                    if isinstance(event, RequestHead):
+                        self._head = event
+                    elif isinstance(event, End):
+                        self._end_early = True
+                self._acquire(now, fresh=False)
+            return
+        while line.waiting and self.connection is not None and not self.request_ended:
+            room = 0 if self.connection.blocked else self.connection.session.allowance(self._stream)
+            events = line.take(now, room, self.connection.session.protocol == "h2")
+            if not events:
+                return
+            self._send(events)
+
+    _end_early = False
+
+    def _acquire(self, now: float, *, fresh: bool) -> None:
+        self._waiting = True
+        self._upstream.acquire(self, self._client_protocol, now, fresh=fresh)
+
+    def _send(self, events: list[Event]) -> None:
+        connection = self.connection
+        assert connection is not None
+        for event in events:
+            if isinstance(event, Data):
+                self._body_sent = True
+            elif isinstance(event, End):
+                self.request_ended = True
+        connection.session.send(self._stream, events)
+        connection.flush()
+
+    def upstream_ready(self, connection: UpstreamConnection, now: float) -> None:
+        """A connection for the request: open a stream on it and send."""
+        self._waiting = False
+        head, plan, protocol = self._head, self._plan, connection.session.protocol
+        assert head is not None
+        if (head.upgrade or head.method == b"CONNECT") and protocol != self._client_protocol:
+            self.fail(
+                501, "the upstream speaks another version of HTTP: an upgrade cannot be translated", "protocol", now
+            )
+            connection.upstream.serve()
+            return
+        self.connection, self.protocol = connection, protocol
+        self._stream = connection.session.open()
+        connection.exchanges[self._stream] = self
+        address = connection.upstream.address
+        self._observer.upstream_connected(
+            protocol, connection.number, self._stream if protocol == "h2" else None, address.url, now
+        )
+        rewritten = for_upstream(head, address, host=plan.host, mount=plan.mount, identity=plan.identity)
+        if plan.identity and not self._retried and fields.first(head.headers, b"accept-encoding") is not None:
+            self._observer.removed("accept-encoding")
+        events: list[Event] = [rewritten]
+        if self._end_early:
+            events.append(End())
+        else:
+            room = connection.session.allowance(self._stream)
+            events.extend(plan.chain.request.take(now, room, protocol == "h2"))
+        self._send(events)
+        self._owner.settle(now)
+
+    def upstream_failed(self, reason: str, now: float) -> None:
+        """No connection could be made."""
+        self._waiting = False
+        self.fail(502, reason, "upstream:unreachable", now)
+
+    def upstream_writable(self, now: float) -> None:
+        """More of the request may be sent."""
+        self._owner.settle(now)
+
+    def request_unwanted(self, now: float) -> None:
+        """The upstream wants no more of the request: the rest is drained."""
+        self.request_ended = True
+        self._owner.settle(now)
+
+    def fail(self, status: int, reason: str, cause: str, now: float) -> None:
+        """There will be no answer: one of our own instead."""
+        self.over = True
+        self._plan.chain.response.push_control(Abort(cause, Peer.UPSTREAM, status=status, detail=reason), now)
+        self._owner.settle(now)
+
+    # ---- the answer
+
+    def response_events(self, events: list[Event], now: float) -> None:
+        """What the upstream sent."""
+        line = self._plan.chain.response
+        note, faulty = self._observer.arrived, self._plan.faulty
+        pieces: list[Data] = []
+        for event in events:
+            if isinstance(event, Data):
+                note(now, len(event.payload))
+                if faulty:
+                    event.size = None
+                pieces.append(event)
+                continue
+            if pieces:
+                line.push(pieces, now)
+                pieces = []
+            if self._retries(event):
+                self._retry(now)
+                return
+            self._control(event, now)
+            line.push_control(event, now)
+        if pieces:
+            line.push(pieces, now)
+        if line.records_in != self._records:
+            self._records = line.records_in
+            self._observer.event_in(now)
+        self._owner.settle(now)
+
+    def _control(self, event: Event, now: float) -> None:
+        match event:
+            case ResponseHead():
+                self._answered = True
+                self._observer.response_head(event, now)
+                self.tunnel = event.framing is Framing.TUNNEL
+                self._prepare_records(event)
+            case Interim():
+                self._answered = True
+            case End():
+                if not self.tunnel:
+                    self._finished(now)
+            case Abort():
+                self._broken(event, now)
+            case _:
+                pass
+
+    def _prepare_records(self, head: ResponseHead) -> None:
+        line = self._plan.chain.response
+        coding = fields.first(head.headers, b"content-encoding")
+        if coding is not None and coding.lower() not in (b"", b"identity"):
+            line.coded = True
+        elif not self.tunnel:
+            line.records = splitter_for(fields.first(head.headers, b"content-type"), self._plan.records)
+
+    def _finished(self, now: float) -> None:
+        self._observer.upstream_closed(Ending("upstream", "clean"), now)
+        if not self.request_ended and self.connection is not None:
+            # Answered before the request was complete: the answer is delivered whole, no more is sent (RFC 9112 9.3).
+            self.connection.session.abort(self._stream, Abort("upstream:early", Peer.PROXY, code=0))
+            self.request_ended = True
+        self.leave()
+
+    def _broken(self, abort: Abort, now: float) -> None:
+        ending = Ending("upstream", abort.cause.partition("upstream:")[2])
+        if abort.cause == "malformed":
+            ending = Ending("proxy", "stream:PROTOCOL_ERROR" if self.protocol == "h2" else "fin", "malformed")
+        self._observer.upstream_closed(ending, now, abort.detail)
+        self.leave()
+
+    def _retries(self, event: Event) -> bool:
+        """An idle connection that closed before any answer: once more on a fresh one, if nothing would be sent twice."""
+        if not isinstance(event, Abort) or self._retried or self._answered or self._body_sent:
+            return False
+        used = self.connection is not None and self.connection.used
+        raced = used and event.manner in (Manner.FIN, Manner.RESET) and event.cause in RACES
+        return raced or (event.code == REFUSED_STREAM and event.cause.startswith("upstream:goaway"))
+
+    def _retry(self, now: float) -> None:
+        self._retried = True
+        self._end_early = self.request_ended
+        self.request_ended = False
+        self._observer.retried()
+        self._release()
+        self._acquire(now, fresh=True)
+
+    # ---- the end
+
+    def end(self, cause: str, now: float) -> None:
+        """Nobody wants the upstream any more: tell it at once."""
+        if self.over:
+            return
+        self.over = True
+        if self._waiting:
+            self._upstream.forget(self)
+        connection = self.connection
+        if connection is None:
+            return
+        abort = Abort(cause, Peer.PROXY, scope=Scope.STREAM, manner=Manner.RESET, code=endings.CANCEL)
+        connection.session.abort(self._stream, abort)
+        how = endings.how(abort, self.protocol, Framing.NONE)
+        self._observer.upstream_closed(Ending("proxy", how, cause), now)
+        self._release()
+
+    def leave(self) -> None:
+        """Done with the upstream: both ways have ended."""
+        self.over = True
+        self._release()
+
+    def tunnel_ended(self, now: float) -> None:
+        """Both ways of the tunnel have ended."""
+        if not self.over:
+            self._observer.upstream_closed(Ending("upstream", "clean"), now)
+            self.leave()
+
+    def _release(self) -> None:
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            connection.release(self._stream)
+
+    def credit(self, now: float) -> None:
+        """Tell the upstream how much of its answer was admitted; on HTTP/1 by reading on or not."""
+        connection = self.connection
+        line = self._plan.chain.response
+        admitted = line.take_admitted()
+        if connection is None:
+            return
+        if self.protocol == "h2":
+            if admitted:
+                connection.session.grant(self._stream, admitted)
+                connection.flush()
+        elif line.wants():
+            if connection.paused:
+                connection.unpause()
+        elif not connection.paused:
+            connection.pause()

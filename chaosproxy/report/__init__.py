@@ -1,0 +1,1 @@
+"""The journal for people. Rules: reads records and nothing else."""

@@ -1,0 +1,44 @@
+"""One line per finished exchange, for a terminal or a log.
+
+Rules: whatever a peer sent, it stays one line without control characters (no escape sequence, no second line).
+"""
+
+from chaosproxy.journal.record import ExchangeRecord
+
+LONGEST = 200
+_BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x2028, 0x2029}
+
+
+def shown(text: str) -> str:
+    """`text` with control and direction characters as `\\xNN`, at most 200 characters."""
+    safe = "".join(
+        character
+        if ord(character) >= 0x20 and not 0x7F <= ord(character) < 0xA0 and ord(character) not in _BIDI
+        else f"\\x{ord(character):02x}"
+        for character in text[:LONGEST]
+    )
+    return safe if len(safe) <= LONGEST else safe[:LONGEST] + "..."
+
+
+def exchange_line(record: ExchangeRecord) -> str:
+    """`#1 POST /v1/chat 200 first 51 ms, 9 events 1.2 KiB, 215 ms: clean by upstream`."""
+    times, response = record.times, record.response
+    first = times.first_event_out if times.first_event_out is not None else times.head_sent
+    parts = [
+        f"#{record.id} {shown(record.request.method) or '-'} {shown(record.request.path) or '-'}",
+        str(response.status or "-"),
+    ]
+    if first is not None:
+        parts.append(f"first {first * 1000:.0f} ms,")
+    if response.events_out is not None:
+        parts.append(f"{response.events_out} events")
+    parts.append(f"{response.bytes_out} bytes, {(times.end or 0) * 1000:.0f} ms:")
+    end = record.end
+    if end is not None:
+        parts.append(f"{end.how} by {end.by}" + (f" ({shown(end.cause)})" if end.cause else ""))
+    line = " ".join(parts)
+    for fired in record.faults:
+        line += f"; {fired.fault}: {shown(fired.detail)}"
+    if record.detail:
+        line += f"; {shown(record.detail)}"
+    return line
