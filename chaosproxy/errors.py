@@ -19,6 +19,8 @@ class Problem:
     source: str = ""
     """The line's text, for the caret; empty where there is none."""
     warning: bool = False
+    unreadable: bool = False
+    """The file could not be read at all."""
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)

@@ -7,6 +7,8 @@ what is in the files.
 import re
 from pathlib import Path
 
+from chaosproxy.scenario.trouble import nearest
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*", re.ASCII)
 _PACKAGE = Path(__file__).resolve().parent.parent
 _PLACES = (_PACKAGE / "_scenarios", _PACKAGE.parent / "scenarios")
@@ -36,13 +38,15 @@ def theme(path: Path) -> str:
 
 
 def find(name_or_path: str | Path) -> Path:
-    """The file meant: a shipped scenario by its name, else a path. LookupError if a name is unknown and no such file
+    """The file meant: a path, or a shipped scenario by its name where no file is called so. LookupError if a name is unknown and no such file
     is there; whether a path can be read is for the reader to find out."""
-    if isinstance(name_or_path, str) and _NAME.fullmatch(name_or_path):
-        known = shipped()
-        if name_or_path in known:
-            return known[name_or_path]
-        if not Path(name_or_path).exists():
-            names = ", ".join(known) or "none"
-            raise LookupError(f"no shipped scenario and no file is called {name_or_path!r}; shipped: {names}")
-    return Path(name_or_path)
+    path, name = Path(name_or_path), str(name_or_path)
+    if _NAME.fullmatch(name) is None or path.is_file():
+        return path
+    known = shipped()
+    if name in known:
+        return known[name]
+    if path.exists() or path.suffix in {".yaml", ".yml", ".json"}:
+        return path
+    names = ", ".join(known) or "none"
+    raise LookupError(f"no file and no shipped scenario is called {name!r};{nearest(name, known)} shipped: {names}")

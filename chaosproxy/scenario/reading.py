@@ -14,7 +14,7 @@ from chaosproxy.scenario.leaves import found
 from chaosproxy.scenario.nodes import Node, Path, place_of
 from chaosproxy.scenario.scalars import shown
 from chaosproxy.scenario.shapes import Unknown
-from chaosproxy.scenario.trouble import Trouble, nearest
+from chaosproxy.scenario.trouble import Trouble, nearest, nearest_name
 from chaosproxy.scenario.values import UNSET, plain
 
 T = TypeVar("T")
@@ -33,10 +33,15 @@ class Reader:
         try:
             return adapter.validate_python(value)
         except ValidationError as error:
-            for one in error.errors(include_url=False):
+            misspelt: set[tuple[str | int, ...]] = set()
+            # Unknown keys first: what a misspelt key was meant to be is not missing as well.
+            for one in sorted(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden"):
                 if self.trouble.full:
                     self.trouble.add("", place_of(self.root, path))  # only counted, and cheaply
-                elif one["input"] is not UNSET:
+                    continue
+                if one["type"] == "extra_forbidden":
+                    misspelt.add((*one["loc"][:-1], nearest_name(str(one["loc"][-1]), one["input"].allowed)))
+                if one["input"] is not UNSET and one["loc"] not in misspelt:
                     self._complain(one, path)
             return None
 
@@ -69,16 +74,12 @@ def unknown_key(name: str, marker: object) -> str:
     allowed = marker.allowed if isinstance(marker, Unknown) else ()
     if name == "<<":
         return "merge keys (<<) are not part of YAML 1.2; use an alias for a whole value"
-    return f"unknown key {shown(name)};{_hint(name, allowed)} allowed: {', '.join(allowed)}"
+    return f"unknown key {shown(name)};{nearest(name, allowed)} allowed: {', '.join(allowed)}"
 
 
 def unknown_name(kind: str, name: str, known: Sequence[str]) -> str:
     """The complaint about a name that is not among those known."""
-    return f"unknown {kind} {shown(name)};{_hint(name, known)} known: {', '.join(known)}"
-
-
-def _hint(name: str, allowed: Sequence[str]) -> str:
-    return nearest(name, allowed)
+    return f"unknown {kind} {shown(name)};{nearest(name, known)} known: {', '.join(known)}"
 
 
 def _keys(location: Sequence[str | int]) -> Path:

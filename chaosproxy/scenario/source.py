@@ -83,16 +83,19 @@ def compose(text: str, trouble: Trouble) -> Node:
 
 def _events(text: str, trouble: Trouble) -> Iterator[yaml.Event]:
     parser = _PARSER(text)
+    reached = Place(1, 1)
     try:
         while parser.check_event():
-            yield parser.get_event()
+            event = parser.get_event()
+            reached = _place(event.end_mark)
+            yield event
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         message = " ".join(part for part in (error.context, error.problem) if part)
         raise trouble.fatal(f"not YAML: {message}", _place(mark)) from error
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         # The pure parser calls int() and chr() on what is written, unchecked.
-        raise trouble.fatal(f"not YAML: {shown(str(error))}", Place()) from error
+        raise trouble.fatal(f"not YAML: {shown(str(error))}", reached) from error
     finally:
         parser.dispose()
 

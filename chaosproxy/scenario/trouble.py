@@ -41,12 +41,12 @@ class Trouble:
         """Further problems are only counted."""
         return len(self._problems) >= MOST_PROBLEMS
 
-    def add(self, message: str, place: Place, *, warning: bool = False) -> None:
+    def add(self, message: str, place: Place, *, warning: bool = False, unreadable: bool = False) -> None:
         self.refused |= not warning
         if self.full:
             self._left_out += 1
             return
-        problem = Problem(message, self.file, place.line, place.column, self._line(place), warning)
+        problem = Problem(message, self.file, place.line, place.column, self._line(place), warning, unreadable)
         if problem not in self._problems:  # a shared node is wrong once
             self._problems.append(problem)
 
@@ -56,8 +56,9 @@ class Trouble:
         return Unreadable(message)
 
     def nowhere(self, message: str) -> Unreadable:
-        """`fatal` for what is wrong with the source as a whole."""
-        return self.fatal(message, Place())
+        """`fatal` for a file that cannot be read at all."""
+        self.add(message, Place(), unreadable=True)
+        return Unreadable(message)
 
     @property
     def problems(self) -> list[Problem]:
@@ -78,10 +79,16 @@ class Trouble:
 
 def nearest(word: str, allowed: Iterable[str]) -> str:
     """` did you mean 'x'?`, or nothing if nothing is near."""
+    close = nearest_name(word, allowed)
+    return f" did you mean {close!r}?" if close else ""
+
+
+def nearest_name(word: str, allowed: Iterable[str]) -> str:
+    """The allowed name that looks most like `word`, or nothing if none does."""
     if len(word) > 60:
         return ""
     by_lower = {name.lower(): name for name in allowed}
     close = get_close_matches(word.lower().replace("-", "_"), by_lower, n=1, cutoff=0.6) or get_close_matches(
         word.lower(), by_lower, n=1, cutoff=0.6
     )
-    return f" did you mean {by_lower[close[0]]!r}?" if close else ""
+    return by_lower[close[0]] if close else ""

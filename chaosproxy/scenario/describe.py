@@ -1,0 +1,115 @@
+"""The JSON Schema of a scenario file, for editors: from the same types that read it.
+
+Rules: what `load` accepts, the schema accepts; it cannot say everything that `load` refuses (neighbours, the wire's
+grammar). Must not know: any particular fault.
+"""
+
+import ast
+import inspect
+import textwrap
+from itertools import pairwise
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
+
+import chaosproxy.faults  # noqa: F401 -- its import registers the faults
+from chaosproxy.chain.fault import REGISTRY, FaultSpec
+from chaosproxy.scenario import document
+from chaosproxy.scenario.fault_forms import fault_adapter
+from chaosproxy.scenario.shapes import key_of
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_MODE: JsonSchemaMode = "validation"
+
+Schema = dict[str, Any]
+
+
+def schema() -> Schema:
+    """The schema as plain data."""
+    names = sorted(REGISTRY)
+    adapters: dict[str, TypeAdapter[Any]] = {
+        "scenario": document.FILE,
+        "rule": document.RULE,
+        "hop": document.HOP,
+        "connection": document.CONNECTION,
+        **{f"fault {name}": fault_adapter(REGISTRY[name]) for name in names},
+    }
+    made, rest = TypeAdapter.json_schemas([(key, _MODE, adapter) for key, adapter in adapters.items()])
+    definitions: Schema = {key: _tidy(one) for key, one in rest["$defs"].items()}
+    tops = {key: _resolved(_tidy(made[key, _MODE]), definitions) for key in adapters}
+    definitions["fault"] = {
+        "type": "object",
+        "properties": {name: _described(tops[f"fault {name}"], REGISTRY[name], definitions) for name in names},
+        "additionalProperties": False,
+        "minProperties": 1,
+        "maxProperties": 1,
+    }
+    for key in ("hop", "rule", "connection", "scenario"):
+        for plural, item in (("faults", "fault"), ("hops", "hop"), ("rules", "rule"), ("connections", "connection")):
+            if plural in tops[key]["properties"]:
+                tops[key]["properties"][plural]["items"] = {"$ref": f"#/$defs/{item}"}
+    one_hop = {"required": ["faults", "hops"]}
+    file = tops.pop("scenario")
+    # A file is either rules, or one rule in the short form; and `faults` is one hop.
+    file["not"] = {"anyOf": [one_hop, *({"required": ["rules", key]} for key in document.RULE_KEYS)]}
+    file["properties"].pop("expect")  # known, and refused by this version
+    tops["rule"]["not"] = one_hop
+    definitions |= {key: tops[key] for key in ("hop", "rule", "connection")}
+    return {"$schema": DIALECT, **file, "title": "chaosproxy scenario", "$defs": definitions}
+
+
+def _tidy(given: Any) -> Any:
+    """Without what pydantic adds for readers of its models: titles, defaults that mean "left out"."""
+    match given:
+        case dict():
+            tidied = {}
+            for key, one in given.items():
+                if key in {"properties", "$defs"}:
+                    tidied[key] = {name: _tidy(inner) for name, inner in one.items()}
+                elif key == "oneOf":
+                    tidied["anyOf"] = _tidy(one)
+                elif key != "title" and not (key == "default" and one is None):
+                    tidied[key] = _tidy(one)
+            return tidied
+        case list():
+            return [_tidy(one) for one in given]
+        case _:
+            return given
+
+
+def _resolved(given: Schema, definitions: Schema) -> Schema:
+    """What a reference at the top stands for; nothing else refers to it."""
+    reference = given.get("$ref")
+    return given if reference is None else definitions.pop(reference.rpartition("/")[2])
+
+
+def _described(form: Schema, spec: type[FaultSpec], definitions: Schema) -> Schema:
+    """The fault's and its fields' own words beside their shapes."""
+    mapping = form
+    for alternative in form.get("anyOf", []):
+        if "$ref" in alternative and alternative["$ref"].rpartition("/")[2] == spec.name:
+            mapping = definitions[spec.name]
+    words = field_words(spec)
+    for key, shape in mapping["properties"].items():
+        if key in words:
+            shape["description"] = words[key]
+    return {"description": inspect.cleandoc(spec.__doc__ or spec.name), **form}
+
+
+def field_words(spec: type[FaultSpec]) -> dict[str, str]:
+    """By YAML key the docstring below each field, nearest class first; nothing where the source is not at hand."""
+    words: dict[str, str] = {}
+    for kind in spec.__mro__:
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
+        except (OSError, TypeError, SyntaxError):
+            continue  # made in a shell, or frozen into an executable
+        body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
+        for field, below in pairwise(body):
+            match field, below:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                    words.setdefault(key_of(name), " ".join(text.split()))
+                case _:
+                    pass
+    return words
