@@ -16,8 +16,7 @@ from chaosproxy.scenario.nth import Nth
 from chaosproxy.scenario.schema import ConnectionMatch, Match
 from chaosproxy.scenario.shapes import LIST, VALUE, by_shape, list_of, mapping_to, one, table, then
 
-_ANY = one(leaves.ANYTHING)
-_LIST = list_of(_ANY)
+_LIST = list_of(one(leaves.RAW))
 _TEXT = one(leaves.TEXT)
 
 

@@ -232,6 +232,8 @@ def _or_variable(*schemas: dict[str, Any]) -> dict[str, Any]:
 
 _AMOUNT = "^\\d+(\\.\\d+)? ?([bB]|[kKmMgG]([iI]?[bB])?)?"
 
+RAW = Leaf(lambda value: value, {})
+"""Read later, by itself."""
 ANYTHING = Leaf(_anything, {})
 TEXT = Leaf(_text, {"type": "string"})
 LOOSE_TEXT = Leaf(loose_text, {"type": ["string", "integer", "boolean"]})

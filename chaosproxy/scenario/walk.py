@@ -1,0 +1,130 @@
+"""One source, part by part: the file, its rules, their hops, each fault by itself.
+
+Rules: a part that is wrong is complained of and left out, so that what is right around it is still checked. Must not
+know: how faults work, where the source came from.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import chaosproxy.faults  # noqa: F401 -- its import registers the faults
+from chaosproxy.chain.fault import REGISTRY, FaultSpec
+from chaosproxy.scenario import checks, document
+from chaosproxy.scenario.fault_forms import fault_adapter
+from chaosproxy.scenario.leaves import found
+from chaosproxy.scenario.nodes import Path
+from chaosproxy.scenario.reading import Reader, unknown_name
+from chaosproxy.scenario.schema import Connection, ConnectionMatch, Hop, Rule
+from chaosproxy.scenario.values import UNSET
+
+
+@dataclass(slots=True)
+class Said:
+    """What one source says."""
+
+    given: dict[str, Any] = field(default_factory=dict)
+    """Its keys outside the rules; `upstream` as a dict of what is given."""
+    rules: list[Rule] = field(default_factory=list)
+    connections: list[Connection] = field(default_factory=list)
+
+
+def _usable(value: object) -> dict[str, Any]:
+    """What of a file with problems can still be walked."""
+    keys = {*document.RULE_KEYS, "rules", "connections"} - {"match", "nth", "probability", "records", "mount"}
+    given = value if isinstance(value, dict) else {}
+    return {key: one for key, one in given.items() if key in keys and isinstance(one, list)}
+
+
+class Walk:
+    """Reads the parts of one file, rule by rule, hop by hop, fault by fault."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def file(self) -> Said:
+        """The whole file."""
+        read = self._reader.part(document.FILE, self._reader.value, ())
+        given = _usable(self._reader.value) if read is None else read
+        said = Said()
+        short = {key: given.pop(key) for key in document.RULE_KEYS if key in given}
+        rules: list[Any] = given.pop("rules", [])
+        if "expect" in given:
+            self._reader.complain("expectations are not supported by this version", ("expect",), key=True)
+        if short and rules:
+            self._reader.complain(
+                f"`{next(iter(short))}` at top level makes the file one rule; it cannot stand beside `rules`",
+                (next(iter(short)),),
+                key=True,
+            )
+        elif short:
+            if not short.keys() & {"hops", "faults"}:
+                self._reader.complain(
+                    "a rule in the short form needs `faults` or `hops`", (next(iter(short)),), key=True
+                )
+            said.rules.append(self._rule(short, ()))
+        for number, rule in enumerate(rules):
+            path: Path = ("rules", number)
+            read_rule = self._reader.part(document.RULE, rule, path)
+            said.rules.append(self._rule(_usable(rule) if read_rule is None else read_rule, path))
+        for number, connection in enumerate(given.pop("connections", [])):
+            said.connections.append(self._connection(connection, ("connections", number)))
+        said.given = {key: value for key, value in given.items() if key not in {"version", "expect"}}
+        return said
+
+    def _rule(self, given: dict[str, Any], path: Path) -> Rule:
+        if "faults" in given and "hops" in given:
+            self._reader.complain(
+                "`faults` is one unnamed hop; it cannot stand beside `hops`", (*path, "faults"), key=True
+            )
+        hops = [self._hop(hop, (*path, "hops", number)) for number, hop in enumerate(given.pop("hops", []))]
+        if "faults" in given:
+            faults, paths = self._faults(given.pop("faults"), (*path, "faults"))
+            hops = [(Hop(None, faults), paths)]
+        rule = Rule(**given, hops=tuple(hop for hop, _ in hops))
+        checks.rule(rule, [paths for _, paths in hops], self._reader)
+        return rule
+
+    def _hop(self, value: object, path: Path) -> tuple[Hop, list[Path]]:
+        if isinstance(value, dict) and "preset" in value:
+            message = f"unknown preset {found(value['preset'])}; no preset is shipped with this version"
+            self._reader.complain(message, (*path, "preset"))
+            return Hop(), []
+        given = self._reader.part(document.HOP, value, path)
+        usable = _usable(value) if given is None else given
+        faults, paths = self._faults(usable.get("faults", []), (*path, "faults"))
+        return Hop(usable.get("name"), faults), paths
+
+    def _connection(self, value: object, path: Path) -> Connection:
+        given = self._reader.part(document.CONNECTION, value, path)
+        usable = _usable(value) if given is None else given
+        faults, paths = self._faults(usable.get("faults", []), (*path, "faults"))
+        checks.connection(faults, paths, self._reader)
+        return Connection(usable.get("match", ConnectionMatch()), faults)
+
+    def _faults(self, values: list[object], path: Path) -> tuple[tuple[FaultSpec, ...], list[Path]]:
+        faults, paths = [], []
+        for number, value in enumerate(values):
+            fault = self._fault(value, (*path, number))
+            if fault is not None:
+                faults.append(fault)
+                paths.append((*path, number, fault.name))
+        return tuple(faults), paths
+
+    def _fault(self, value: object, path: Path) -> FaultSpec | None:
+        if value is UNSET:
+            return None
+        if not isinstance(value, dict) or len(value) != 1:
+            what = f"a mapping with {len(value)} keys" if isinstance(value, dict) else found(value)
+            hint = ""
+            if isinstance(value, dict) and value.keys() & REGISTRY.keys():
+                hint = "; are the parameters indented below the name?"
+            elif isinstance(value, str) and value in REGISTRY:
+                hint = f"; write {value}: ..."
+            self._reader.complain(f"found {what}; a fault is a mapping with one key, its name{hint}", path)
+            return None
+        name, parameters = next(iter(value.items()))
+        if name not in REGISTRY:
+            self._reader.complain(unknown_name("fault", name, sorted(REGISTRY)), (*path, name), key=True)
+            return None
+        fault: FaultSpec | None = self._reader.part(fault_adapter(REGISTRY[name]), parameters, (*path, name))
+        return fault
