@@ -95,6 +95,6 @@ def answered(pieces, method=b"GET", *, upgrade=b""):
     return messages(signals).get(stream, Message()), signals, session
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def h1():
     return SimpleNamespace(messages=messages, every_cut=every_cut, served=served, answered=answered, OK=OK)
