@@ -43,25 +43,28 @@ class SseSplitter:
         if self._fast:
             # What nearly every payload is: `data`, or one other field and `data`, and the blank line. A few memchr.
             size = len(payload)
-            stop = payload.find(b"\n")
-            if stop != size - 2 and stop > 0 and payload.startswith(b"data:", stop + 1):
-                has_data, stop = True, payload.find(b"\n", stop + 1)
-            else:
-                has_data = payload.startswith(b"data:")
-            if has_data and stop == size - 2 and payload.endswith(b"\n") and b"\r" not in payload:
+            first = stop = payload.find(b"\n")
+            if 0 < first < size - 3 and payload.startswith(b"data:", first + 1):
+                stop = payload.find(b"\n", first + 1)
+            elif not payload.startswith(b"data:"):
+                stop = size  # no such event
+            if stop == size - 2 and payload.endswith(b"\n") and b"\r" not in payload:
+                self._has_data = self._all_crlf = False
+                return (size,)
+            if stop == size - 3 and _is_crlf_event(payload, first, stop):
                 self._has_data = False
                 return (size,)
         if not payload:
             return ()
         ends: list[int] = []
         start = self._finish_cr(payload, ends) if self._after_cr else 0
-        if self._fast and b"\r" not in payload:
+        if self._fast and b"\r" not in payload and not self._all_crlf:
             start = self._lines_lf(payload, ends)
         else:
             start = self._lines(payload, start, ends)
         if len(self._head) < _HEAD:
             self._head += payload[start : start + _HEAD - len(self._head)]
-        self._fast = not (self._head or self._after_cr or self._all_crlf or self._every_block)
+        self._fast = not (self._head or self._after_cr or self._every_block)
         return tuple(ends)
 
     def _finish_cr(self, payload: bytes, ends: list[int]) -> int:
@@ -135,6 +138,13 @@ class SseSplitter:
             else:
                 ends.append(behind)
         self._has_data = False
+
+
+def _is_crlf_event(payload: bytes, first: int, stop: int) -> bool:
+    """Whether lines that end in LF at `first` and `stop`, perhaps the same, and a blank one behind all end in CRLF, with
+    no other CR about and no blank line in front."""
+    lines = 2 if first == stop else 3
+    return first > 1 and payload[first - 1] == 0x0D and payload.endswith(b"\r\n\r\n") and payload.count(b"\r") == lines
 
 
 @dataclass(frozen=True, slots=True)

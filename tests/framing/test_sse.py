@@ -243,6 +243,19 @@ def test_a_stream_that_gives_up_crlf_loses_no_record():
         [(b"data: a\r", ()), (b"\ndata: b\n\n", (10,))],
         [(b"data: a\r", ()), (b"\r", (1,)), (b"\n", ())],
         [(b"data: a\n\r", (9,)), (b"\n", ()), (b"\n", ())],
+        [(b"data: a\nd", ()), (b"ata: b\n\n", (8,)), (b"data: a\n:", ()), (b"\n\n", (2,))],
+        [(b"data: a\n", ()), (b"\rx\ndata: a\r\n\r\n", (1, 14))],
+        [(b"data: a\r\n\rx", (10,)), (b"data: a\n\n", ())],
+        [(b"data: a\r\nx\r", ()), (b"\r", (1,))],
+        [(b"data: a\r\n\r\n", (11,)), (b"event: x\r\ndata: a\r\n\r\n", (21,)), (b"\r\n", ()), (b"data: b\n\n", (9,))],
+        [(b"data: a\r\n", ()), (b"\r\ndata: b\r\n\r\n", (2, 13))],
+        [(b"data: a\n", ()), (b"\r\ndata: b\r\n\r\n", (2, 13))],
+        [(b"data: a\r\n", ()), (b"data: b\r\n\r\n", (11,)), (b"\r\n", ())],
+        [(b"data: a\r\rdata: b\r\n\r\n", (9, 20)), (b": c\rdata: d\r\n\r\n", (15,))],
+        [(b": c\r\rdata: a\ndata: b\r\n\r\n", (24,)), (b"data: c\ndata: d\r\n\r\n", (19,))],
+        [(b"data: a\r\r: c\r\ndata: b\r\n\r\n", (9, 25)), (b"\r\n", ())],
+        [(b"data: a\r\rdata\ndata: b\r\n\r\n", (9, 25)), (b"\r\n", ())],
+        [(b"data: a\n\r\n", (10,)), (b"data: a\r\n\n", (10,)), (b"data: a\r\r\n", (10,))],
     ],
 )
 @pytest.mark.parametrize("before", [b"", b": begin\n", b": begin\n\n", b": begin\r\n\n"])
@@ -252,10 +265,11 @@ def test_payload_after_payload(before, payloads):
     assert [splitter.feed(payload) for payload, _ in payloads] == [ends for _, ends in payloads]
 
 
-def test_one_other_line_end_is_enough_not_to_wait_any_more():
+@pytest.mark.parametrize("other", [b"data: a\n\n", b"data: a\n\ndata: a\n\n", b": c\n", b"\r: c\r\n"])
+def test_one_other_line_end_is_enough_not_to_wait_any_more(other):
     splitter = SseSplitter()
     splitter.feed(b": begin\r\n")
-    assert splitter.feed(b"data: a\n\n") == (9,)
+    splitter.feed(other)
     assert splitter.feed(b"data: b\r\n\r") == (10,)
     assert not splitter.pending
 
