@@ -1,0 +1,43 @@
+"""How much useless work a peer may cause: a bucket of points that refills with time.
+
+Rules: every frame that costs us more than it can be worth to an honest peer takes points; an honest peer never gets near
+the bottom, whoever does is cut with ENHANCE_YOUR_CALM and the cause `flood:NAME`. The clock is handed in; without one no
+time passes and nothing refills. Must not know: frames, streams.
+"""
+
+from collections.abc import Callable
+
+from chaosproxy.http2.codes import ENHANCE_YOUR_CALM, ConnectionFault
+
+POINTS = 1000
+PER_SECOND = 100
+
+RESET = 10
+"""A stream reset before it was answered (CVE-2023-44487), or by us for the peer's mistake (CVE-2025-8671)."""
+SETTINGS = 5
+MANY_SETTINGS = 50
+"""More pairs in one frame than there are settings worth naming."""
+SMALL = 1
+"""PING, PRIORITY, an empty DATA frame, an interim answer: cheap, and sometimes useful."""
+UNKNOWN = 1 / 16
+
+
+class Bucket:
+    """The points that one connection has left."""
+
+    __slots__ = ("_clock", "_level", "_now", "_per_second", "_points")
+
+    def __init__(self, clock: Callable[[], float], points: float = POINTS, per_second: float = PER_SECOND) -> None:
+        self._clock = clock
+        self._points = points
+        self._per_second = per_second
+        self._level = points
+        self._now = clock()
+
+    def charge(self, name: str, points: float) -> None:
+        """Take `points` for `name`. ConnectionFault once there are none left."""
+        now = self._clock()
+        self._level = min(self._points, self._level + (now - self._now) * self._per_second) - points
+        self._now = now
+        if self._level < 0:
+            raise ConnectionFault(ENHANCE_YOUR_CALM, f"too many: {name}", cause=f"flood:{name}")
