@@ -77,12 +77,21 @@ class Session(Protocol):
     role: Role
     protocol: str
     """`http/1.1` or `h2`."""
-    closing: Closing | None
-    """Set once the session is done with the connection; the driver acts on it after flushing."""
-    reusable: bool
-    """Client role: a further request may be opened on this connection now."""
-    hungry: bool
-    """More bytes may be fed. HTTP/1 server: False while more than 64 KiB of pipelined requests wait."""
+
+    @property
+    def closing(self) -> Closing | None:
+        """Set once the session is done with the connection; the driver acts on it after flushing."""
+        ...
+
+    @property
+    def reusable(self) -> bool:
+        """Client role: a further request may be opened on this connection now."""
+        ...
+
+    @property
+    def hungry(self) -> bool:
+        """More bytes may be fed. HTTP/1 server: False while more than 64 KiB of pipelined requests wait."""
+        ...
 
     def receive(self, data: bytes) -> list[Signal]:
         """Feed what one read brought; b"" is the peer's FIN."""
