@@ -176,7 +176,7 @@ def chaosproxy(name: str) -> Callable[[Starter], Peer]:
             command.append(str(scenario))
         command += ["--upstream", f"http://127.0.0.1:{starter.origin}", "--listen", "127.0.0.1:0"]
         process = starter.spawn(*command, "--ready-file", str(ready), "-q")
-        starter.until(ready.exists, process)
+        starter.until(lambda: ready.exists() and ready.stat().st_size > 0, process)
         port = int(json.loads(ready.read_text())["url"].rpartition(":")[2].strip("/"))
         return Peer(name, Ports(port, port), process)
 
