@@ -192,7 +192,7 @@ class Connection(ABC):
     def allowance(self, stream: int) -> int:
         return UNBOUNDED
 
-    def grant(self, stream: int, nbytes: int) -> None:  # noqa: B027 - there is no credit, so nothing to override either
+    def grant(self, stream: int, nbytes: int) -> None:
         """Nothing to credit."""
 
     # ending

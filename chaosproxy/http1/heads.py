@@ -105,7 +105,7 @@ def parse_response(lines: list[bytes], request: RequestHead) -> ReceivedResponse
     switching = status == 101
     if switching and not request.upgrade:
         raise Malformed("a 101 that nobody asked for")
-    parsed = _parse(lines, h11.CLIENT, switching=switching)
+    parsed = _parse(lines, h11.CLIENT, _UPGRADING if switching else _ASKING if status < 200 else None)
     headers: Headers = tuple(parsed.headers.raw_items())
     kept = travelling(headers, switching=switching)
     head: ResponseHead | Interim
@@ -145,18 +145,17 @@ def _response_framing(lines: list[bytes], method: bytes, status: int, version: b
 
 
 def _parse(
-    lines: list[bytes], role: type[h11.CLIENT] | type[h11.SERVER], *, switching: bool = False
+    lines: list[bytes], role: type[h11.CLIENT] | type[h11.SERVER], asked: h11.Request | None = None
 ) -> h11.Request | h11.Response | h11.InformationalResponse:
     """One fresh h11 connection a head: its state machine, its body readers and its repairs stay out of the way. Its
     own head limit is lifted, for ours stands before it."""
     connection = h11.Connection(role, max_incomplete_event_size=2**62)
-    if role is h11.CLIENT:
-        connection.send(_UPGRADING if switching else _ASKING)
+    if asked is not None:
+        connection.send(asked)
     connection.receive_data(b"\r\n".join(lines) + b"\r\n\r\n")
     try:
         event = connection.next_event()
     except h11.RemoteProtocolError as error:
         raise Malformed(str(error), error.error_status_hint or 400) from error
-    if not isinstance(event, h11.Request | h11.Response | h11.InformationalResponse):
-        raise Malformed("no head")
+    assert isinstance(event, h11.Request | h11.Response | h11.InformationalResponse)  # the head is complete
     return event

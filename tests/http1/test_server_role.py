@@ -421,3 +421,16 @@ def test_what_is_sent_to_a_stream_that_has_ended_is_ignored(server, h1):
     server.abort(1, abort(Scope.CONNECTION, Manner.RESET))
     assert server.outgoing() == []
     assert server.closing is None
+
+
+def test_there_are_no_windows(server, h1):
+    server.receive(POST)
+    server.grant(1, 5)
+    assert server.allowance(1) > 2**30
+    assert server.outgoing() == []
+
+
+def test_a_client_may_follow_its_fin_with_a_reset_and_has_left_once(server):
+    server.receive(GET)
+    assert server.receive(b"") == [Gone(1, FIN)]
+    assert server.lost("rst") == [Closed()]
