@@ -79,7 +79,6 @@ class ClientConnection(Connection):
         if self._decoder is None:
             self._inbound = Inbound.BODY
             self._decoder = decoder(head.framing, answer.length, self._limits)
-            self._persistent = self._persistent and not self._decoder.ends_with_connection
         arrived = Arrived(self._stream, events)
         if behind:
             body = self._receive_body(behind)

@@ -262,6 +262,14 @@ def test_thirty_two_interims_are_not_too_many(h1):
     assert answer.terminal == End()
 
 
+def test_interims_are_counted_for_each_request_anew():
+    session = Http1Session(Role.CLIENT)
+    for number in (1, 2):
+        session.send(session.open(), [RequestHead(b"GET", b"/", HOST, final=True), End()])
+        arrived = session.receive(b"HTTP/1.1 102 Processing\r\n\r\n" * 20 + LENGTH + b"hello")[0]
+        assert (arrived.stream, arrived.events[-1]) == (number, End())
+
+
 # uploads
 
 

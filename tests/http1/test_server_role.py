@@ -117,7 +117,9 @@ def test_hop_by_hop_fields_stay_and_protected_ones_travel(server):
 
 
 def test_te_travels_as_trailers_alone(server):
-    head, _ = events(server.receive(b"GET / HTTP/1.1\r\nTe: gzip, trailers\r\nHost: a\r\nConnection: TE\r\n\r\n"))
+    head, _ = events(
+        server.receive(b"GET / HTTP/1.1\r\nTe: gzip, trailers\r\nHost: a\r\nConnection: TE\r\nTE: trailers\r\n\r\n")
+    )
     assert head.headers == ((b"Te", b"trailers"), (b"Host", b"a"))
 
 
