@@ -47,6 +47,14 @@ FOREVER = Rest()
 
 
 @dataclass(frozen=True, slots=True)
+class Wake:
+    """From `control`: my rest is over, from the next Data on I look at everything."""
+
+
+WAKE = Wake()
+
+
+@dataclass(frozen=True, slots=True)
 class Cancel:
     """I no longer want the upstream. What I have emitted still flows; nothing further enters me."""
 
@@ -83,5 +91,5 @@ class Note:
     detail: str = ""
 
 
-Action = Event | At | Floor | Rest | Cancel | PassOn | Reply | Finish | Note
+Action = Event | At | Floor | Rest | Wake | Cancel | PassOn | Reply | Finish | Note
 Actions = tuple[Action, ...]

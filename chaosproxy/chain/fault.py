@@ -11,6 +11,7 @@ from typing import ClassVar, TypeVar
 
 from chaosproxy.chain.actions import Actions, PassOn, Rest
 from chaosproxy.chain.trigger import Trigger
+from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Data, Event, RequestHead
 from chaosproxy.model.places import Way
 
@@ -57,8 +58,16 @@ class Fault:
     """Body bytes it holds itself; truthful at every return."""
     due: float = math.inf
     """When it wants `wake` while awake."""
+    answers: bool = False
+    """It answers by itself: the request goes no further than here."""
     serves_half_close: bool = False
     """The client's FIN alone is not leaving."""
+    kind: RecordKind | None = None
+    """What records the body has; set by the chain when the head passes, None before and where there are none."""
+    blocked: bool = False
+    """Set by the chain before `wake` and `reached`: what is nearer the receiver takes nothing at present."""
+    unfired: str = ""
+    """Why it will not act, if the fault itself knows: the `reason` of `not_fired`."""
 
     def data(self, data: Data, now: float) -> Actions:
         """A piece of body has entered while awake."""
@@ -69,8 +78,9 @@ class Fault:
         the data before it."""
         return (event,)
 
-    def reached(self, now: float) -> Actions:
-        """A limit of the rest was reached, at the exact record, byte, chunk, time or moment."""
+    def reached(self, limit: str, now: float) -> Actions:
+        """A limit of the rest was reached, at the exact record, byte, chunk, time or moment; `limit` is the name of its
+        field in `Rest`."""
         return ()
 
     def wake(self, now: float) -> Actions:
@@ -83,7 +93,8 @@ class Fault:
 
     def hangup(self, now: float) -> Actions:
         """The client is gone (or a fault nearer the client has ended the exchange). PassOn tells the next hop now;
-        an empty answer swallows it: this place then drains and discards what the upstream still sends."""
+        an answer without it swallows it: this place, awake from now on, drains what the upstream still sends, and what
+        it emits is discarded. A PassOn from a later handler tells the next hop then."""
         return (PassOn(),)
 
     def request_head(self, head: RequestHead, now: float) -> Actions:

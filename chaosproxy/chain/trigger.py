@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chaosproxy.model.places import Moment
-from chaosproxy.model.units import Duration, Size
+from chaosproxy.model.units import Duration, Size, show_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +35,20 @@ class Trigger:
     def reads_records(self) -> bool:
         """It can only fire in a body whose records are known."""
         return self.event is not None or self.match is not None or self.json is not None or self.terminal is not None
+
+    @property
+    def place(self) -> str:
+        """For a person: `after event 3`, `after byte 700`, `at headers`."""
+        if self.moment is not None:
+            return f"at {self.moment}"
+        counts = (("event", self.event), ("byte", self.bytes), ("chunk", self.chunk))
+        for what, count in counts:
+            if count is not None:
+                return f"after {what} {count}"
+        if self.time is not None:
+            return f"at {show_duration(self.time)}"
+        if self.idle is not None:
+            return f"after {show_duration(self.idle)} of silence"
+        if self.terminal is not None:
+            return f"{self.terminal} the terminal record"
+        return f"before the record that matches {self.match if self.match is not None else dict(self.json or ())!r}"

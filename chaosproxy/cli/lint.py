@@ -5,6 +5,7 @@ is wrong with a scenario.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -29,8 +30,8 @@ def lint(files: Sequence[str]) -> int:
 
 
 def shown(problem: Problem) -> str:
-    """`FILE:LINE:COLUMN: message`, then the line and a caret."""
-    return str(problem)
+    """`FILE:LINE:COLUMN: message`, then the line and a caret; a warning says that it is one."""
+    return str(replace(problem, message=f"warning: {problem.message}") if problem.warning else problem)
 
 
 @click.command("lint")

@@ -104,8 +104,11 @@ class _Run:
                 await anext(signals)
                 for listener in listeners:
                     listener.close()
-                nursery.start_soon(self._second, signals, nursery)
-                await proxy.shut_down(self.options.grace)
+                async with trio.open_nursery() as leaving:
+                    leaving.start_soon(self._second, signals, leaving)
+                    await proxy.shut_down(self.options.grace)
+                    leaving.cancel_scope.cancel()
+                proxy.end_all()
             nursery.cancel_scope.cancel()
 
     @staticmethod

@@ -1,1 +1,13 @@
-"""."""
+"""The faults, one a file: a frozen spec (its YAML, its reference) and a running object (its state).
+
+Importing this package makes them known to `chain.fault.REGISTRY`. Rules: a fault never counts, cuts, sleeps or reads a
+clock; it only answers. Must not know: each other, sessions, the scenario's text.
+"""
+
+from chaosproxy.faults.buffer import Buffer
+from chaosproxy.faults.client_abort import ClientAbort
+from chaosproxy.faults.cut import Cut
+from chaosproxy.faults.respond import Respond
+from chaosproxy.faults.timeout import Timeout
+
+__all__ = ["Buffer", "ClientAbort", "Cut", "Respond", "Timeout"]

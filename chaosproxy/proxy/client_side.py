@@ -104,7 +104,7 @@ class ClientSide:
         if abort.origin is not Peer.UPSTREAM:
             return [abort], Ending("proxy", endings.how(abort, protocol, self._framing), abort.cause)
         if not self.head_sent and not (self._is_h2 and endings.is_stream_reset(abort)):
-            answer = endings.own_answer(abort.status, abort.detail or abort.cause, close=False, bodiless=self.bodiless)
+            answer = endings.own_answer(abort.status, endings.reason(abort), close=False, bodiless=self.bodiless)
             self._sent_own(answer, now)
             return answer, Ending("proxy", "clean", abort.cause)
         passed = endings.passed_on(abort, upstream=upstream_protocol, client=protocol)

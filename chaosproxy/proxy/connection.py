@@ -106,6 +106,8 @@ class Connection(ABC):
                     data = b""
                 # A failed send has eaten the error that `recv` would have raised; what is left looks like a FIN.
                 signals = self.session.receive(data) if data or not self.broken else self.session.lost("rst")
+            if not data:
+                self.over = True
             self._fed(signals, now)
             if not data or len(data) < READ or self.paused or self.over:
                 return

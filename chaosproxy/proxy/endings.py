@@ -68,6 +68,21 @@ def how(abort: Abort, protocol: str, framing: Framing) -> str:
     return "fin"
 
 
+_REASONS = {
+    "upstream:fin": "the upstream closed the connection",
+    "upstream:no_close_notify": "the upstream closed the connection without close_notify",
+    "upstream:rst": "the upstream reset the connection",
+    "upstream:unreachable": "the upstream cannot be reached",
+    "malformed": "the upstream broke HTTP",
+}
+
+
+def reason(abort: Abort) -> str:
+    """One line for the client about why there is no answer of the upstream."""
+    said = _REASONS.get(abort.cause, abort.cause)
+    return f"{said}: {abort.detail}" if abort.detail else said
+
+
 def own_answer(status: int, line: str, *, close: bool, bodiless: bool) -> list[Event]:
     """An answer of the proxy itself: one line of text. `close` says so to an HTTP/1 client."""
     body = line.encode("utf-8", "replace") + b"\n"

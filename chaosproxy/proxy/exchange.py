@@ -112,7 +112,8 @@ class Exchange:
                 line.push(pieces, now)
                 pieces = []
             if isinstance(event, Abort):
-                self.refuse(event, now)
+                if not event.cause.startswith("client:"):  # else its leaving is told apart, out of band
+                    self.refuse(event, now)
                 return
             if isinstance(event, End):
                 self._request_complete = True

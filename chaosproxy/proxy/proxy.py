@@ -102,6 +102,10 @@ class Proxy:
             self._idle = trio.Event()
             with trio.move_on_after(grace):
                 await self._idle.wait()
+        self.end_all()
+
+    def end_all(self) -> None:
+        """End every running exchange now."""
         now = trio.current_time()
         for exchange in list(self._exchanges):
             exchange.shut_down(now)

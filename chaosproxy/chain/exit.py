@@ -1,0 +1,61 @@
+"""The end of a line: what has come through, until the driver takes it.
+
+Its room is in bytes, so that a read admitted piece by piece and one admitted at once are the same.
+Must not know: who takes, how it is sent.
+"""
+
+import math
+from collections import deque
+
+from chaosproxy.model.messages import Data, Event
+
+WINDOW = 64 * 1024
+
+
+class Exit:
+    """The last node of a line."""
+
+    __slots__ = ("bytes_out", "events", "records_out", "size", "window")
+
+    def __init__(self, window: int = WINDOW) -> None:
+        self.events: deque[Event] = deque()
+        self.window = window
+        self.size = 0
+        self.bytes_out = 0
+        self.records_out = 0
+
+    def make_room(self, now: float) -> bool:
+        """Whether a further Data is admitted."""
+        return self.size < self.window
+
+    def data(self, data: Data, now: float) -> None:
+        self.events.append(data)
+        self.size += len(data.payload)
+
+    def control(self, event: Event, now: float) -> None:
+        self.events.append(event)
+
+    def take(self, room: float = math.inf, *, split: bool = False) -> list[Event]:
+        """What stands here, in order, up to `room` body bytes. With `split` the last Data is cut to fit (an HTTP/2
+        window); else a Data is given whole while any room is left."""
+        taken: list[Event] = []
+        events = self.events
+        while events:
+            event = events[0]
+            if isinstance(event, Data):
+                size = len(event.payload)
+                if room <= 0:
+                    break
+                if split and size > room:
+                    event, events[0] = event.split(int(room))
+                    size = len(event.payload)
+                else:
+                    events.popleft()
+                room -= size
+                self.size -= size
+                self.bytes_out += size
+                self.records_out += len(event.ends)
+            else:
+                events.popleft()
+            taken.append(event)
+        return taken

@@ -1,0 +1,151 @@
+"""A run of places whose faults rest: one counter for all, and the distance to the nearest limit of any.
+
+Rules: only Data passes a resting fault unseen; the span never cuts. A Data in which a limit lies first wakes the fault
+concerned: the span splits into span, stage, span, and the stage cuts. Counters are credited to the places when the span
+settles, and limits, being distances, shrink by the same amounts in the same method.
+Must not know: what faults do.
+"""
+
+import math
+from typing import Protocol
+
+from chaosproxy.chain.stage import Stage
+from chaosproxy.model.messages import Abort, Data, End, Event
+from chaosproxy.model.places import Moment
+
+
+class Node(Protocol):
+    """What stands behind another in a line."""
+
+    def make_room(self, now: float) -> bool:
+        """Whether a Data is admitted now; a fault that is full is asked to release first."""
+        ...
+
+    def data(self, data: Data, now: float) -> None: ...
+    def control(self, event: Event, now: float) -> None: ...
+
+
+class Span:
+    """The places at rest between two awake ones, in travelling order."""
+
+    __slots__ = (
+        "bytes",
+        "chunks",
+        "last",
+        "max_bytes",
+        "max_chunks",
+        "max_records",
+        "next",
+        "records",
+        "stages",
+        "wants_body",
+    )
+
+    def __init__(self, stages: list[Stage], following: Node) -> None:
+        self.stages = stages
+        self.next = following
+        self.bytes = self.records = self.chunks = 0
+        self.last = -math.inf
+        self.max_bytes = self.max_records = self.max_chunks = math.inf
+        self.wants_body = False
+        for stage in stages:
+            stage.span = self
+        self.plan()
+
+    def plan(self) -> None:
+        """The distances to the nearest limits. Only right behind `settle`."""
+        self.max_bytes = self.max_records = self.max_chunks = math.inf
+        self.wants_body = False
+        for stage in self.stages:
+            rest = stage.rest
+            assert rest is not None
+            self.max_bytes = min(self.max_bytes, rest.bytes - stage.bytes)
+            self.max_records = min(self.max_records, rest.records - stage.records)
+            self.max_chunks = min(self.max_chunks, rest.chunks - stage.chunks)
+            self.wants_body = self.wants_body or rest.moment is Moment.BODY
+
+    def settle(self) -> None:
+        """Credit the counters to the places."""
+        for stage in self.stages:
+            stage.bytes += self.bytes
+            stage.records += self.records
+            stage.chunks += self.chunks
+            stage.last = max(stage.last, self.last)
+        self.max_bytes -= self.bytes
+        self.max_records -= self.records
+        self.max_chunks -= self.chunks
+        self.bytes = self.records = self.chunks = 0
+
+    def make_room(self, now: float) -> bool:
+        # A resting fault has no room of its own, else "neutral" would not be neutral.
+        return self.next.make_room(now)
+
+    def data(self, data: Data, now: float) -> None:
+        size, records = len(data.payload), len(data.ends)
+        if (
+            self.bytes + size >= self.max_bytes
+            or (records and self.records + records >= self.max_records)
+            or (data.whole and self.chunks + 1 >= self.max_chunks)
+            or self.wants_body
+        ):
+            self._rouse_for(size, records, 1 if data.whole else 0)
+        self.bytes += size
+        self.records += records
+        self.chunks += data.whole
+        self.last = now
+        self.next.data(data, now)
+
+    def _rouse_for(self, size: int, records: int, chunks: int) -> None:
+        """Wake the first place whose limit lies in a Data of these measures; later ones are found by the spans behind."""
+        self.settle()
+        for stage in self.stages:
+            rest = stage.rest
+            assert rest is not None
+            if (
+                stage.bytes + size >= rest.bytes
+                or (records and stage.records + records >= rest.records)
+                or (chunks and stage.chunks + chunks >= rest.chunks)
+                or rest.moment is Moment.BODY
+            ):
+                self.rouse(stage)
+                return
+
+    def control(self, event: Event, now: float) -> None:
+        for stage in self.stages:
+            if stage.cares(event):
+                self.rouse(stage)
+                break
+        else:
+            if isinstance(event, End | Abort):
+                self.settle()
+                for stage in self.stages:
+                    stage.closed = True
+        self.next.control(event, now)
+
+    def rouse(self, stage: Stage) -> None:
+        """Take `stage` out of the span: this span ends before it, a new one begins behind it."""
+        self.settle()
+        place = self.stages.index(stage)
+        behind = Span(self.stages[place + 1 :], self.next)
+        if isinstance(self.next, Stage):
+            self.next.before = behind
+        del self.stages[place:]
+        self.plan()
+        self.next = stage
+        stage.span, stage.before, stage.next = None, self, behind
+        behind.last = self.last
+
+    def absorb(self, stage: Stage) -> None:
+        """`stage`, which stands right behind this span, rests again: the spans on both its sides become one."""
+        behind = stage.next
+        assert isinstance(behind, Span)
+        self.settle()
+        behind.settle()
+        self.stages += [stage, *behind.stages]
+        self.last = max(self.last, behind.last, stage.last)
+        self.next = behind.next
+        if isinstance(self.next, Stage):
+            self.next.before = self
+        for one in self.stages:
+            one.span = self
+        self.plan()

@@ -1,0 +1,51 @@
+"""`cut`: the machine ends the stream at an exact place.
+
+Imitates a proxy worker that is killed, a balancer that reloads, a server that crashes in mid-answer. What each way of
+ending looks like on the wire is the table of endings.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from chaosproxy.chain.actions import Actions, Finish, Note
+from chaosproxy.chain.endings import ABORT, Ending
+from chaosproxy.chain.fault import Context, FaultSpec, register
+from chaosproxy.chain.triggered import Triggered
+from chaosproxy.model.places import Way
+
+
+@register
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut(FaultSpec):
+    """Ends the stream at an exact event, byte, chunk or moment."""
+
+    name: ClassVar[str] = "cut"
+    main: ClassVar[str | None] = None
+    needs_at: ClassVar[bool] = True
+    has_at: ClassVar[bool] = True
+    on_connections: ClassVar[bool] = True
+    ways: ClassVar[frozenset[Way]] = frozenset(Way)
+
+    then: tuple[Ending, ...] = (ABORT,)
+    """How it ends; of a list the first that is possible. Default `abort`."""
+    side: Literal["client"] | None = None
+    """`client`: only the client's side ends, the upstream runs on and is drained. Default: both."""
+
+    def start(self, context: Context) -> "RunningCut":
+        return RunningCut(self, context)
+
+
+class RunningCut(Triggered):
+    """Rests until the place; then the end."""
+
+    def __init__(self, spec: Cut, context: Context) -> None:
+        assert spec.at is not None
+        super().__init__(spec.at, context)
+        self._spec = spec
+
+    def fire(self, now: float) -> Actions:
+        spec = self._spec
+        assert spec.at is not None
+        endings = " or ".join(ending.kind for ending in spec.then)
+        note = Note("fired", f"{endings} {spec.at.place}")
+        return (note, Finish(spec.then, "cut", keep_upstream=spec.side == "client"))
