@@ -153,7 +153,11 @@ class Connection(ABC):
                 self.blocked = True
                 self._spawn(self._drain)
                 return
-        if self.session.closing is not None:
+        if self.transport.backlog:
+            self._queue = []
+            self.blocked = True
+            self._spawn(self._drain)
+        elif self.session.closing is not None:
             self._act_on_closing(self.session.closing)
 
     async def _drain(self) -> None:
@@ -162,10 +166,12 @@ class Connection(ABC):
         deadline = trio.CancelScope()
         try:
             with deadline:
-                while queue:
+                while queue or self.transport.backlog:
                     if self.session.closing is Closing.RST and deadline.deadline == float("inf"):
                         deadline.deadline = trio.current_time() + RESET_WAIT
                     await self.transport.writable()
+                    if not queue:
+                        continue
                     sent = self.transport.send(queue[0])
                     if sent == len(queue[0]):
                         del queue[0]

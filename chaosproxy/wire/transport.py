@@ -15,6 +15,11 @@ class Transport(Protocol):
     alpn: str | None
     """The protocol agreed in the handshake; None without TLS or without agreement."""
 
+    @property
+    def backlog(self) -> int:
+        """Bytes that `send` took and the layer below has not: `writable` hands them on."""
+        ...
+
     def recv(self, nbytes: int) -> bytes | None:
         """Up to `nbytes`; b"" = the peer's FIN (under TLS: close_notify); None = nothing yet."""
         ...

@@ -1,0 +1,92 @@
+"""Connecting to an upstream: every address of its name, the TLS handshake, errors in one line.
+
+No proxy of the environment is ever used. Must not know: what is said on the connection.
+"""
+
+import socket
+import ssl
+
+import trio
+
+from chaosproxy.errors import UpstreamFault
+from chaosproxy.wire.memory import Memory
+from chaosproxy.wire.plain import Plain
+from chaosproxy.wire.transport import Transport
+
+__all__ = ["Transport", "connect", "dial"]
+
+WITHIN = 30.0
+"""Seconds for connecting and, again, for the handshake."""
+
+
+async def dial(host: str, port: int) -> Plain:
+    """A TCP connection to the first address that answers (RFC 8305). UpstreamFault with the reason if none does."""
+    if _is_address(host):
+        return await _straight(host, port)
+    try:
+        with trio.fail_after(WITHIN):
+            stream = await trio.open_tcp_stream(host, port)
+    except trio.TooSlowError:
+        raise UpstreamFault(f"{host}:{port}: no answer within {WITHIN:g} s") from None
+    except OSError as error:
+        raise UpstreamFault(f"{host}:{port}: {_reason(error)}") from error
+    return Plain(socket.socket(fileno=stream.socket.detach()))
+
+
+def _is_address(host: str) -> bool:
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, host)
+        except OSError:
+            continue
+        return True
+    return False
+
+
+async def _straight(host: str, port: int) -> Plain:
+    """One address, one attempt: without the cost of a resolver and a race."""
+    sock = trio.socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        with trio.fail_after(WITHIN):
+            await sock.connect((host, port))
+    except trio.TooSlowError:
+        sock.close()
+        raise UpstreamFault(f"{host}:{port}: no answer within {WITHIN:g} s") from None
+    except OSError as error:
+        sock.close()
+        raise UpstreamFault(f"{host}:{port}: {_reason(error)}") from error
+    except BaseException:
+        sock.close()
+        raise
+    return Plain(socket.socket(fileno=sock.detach()))
+
+
+async def connect(host: str, port: int, context: ssl.SSLContext | None, server_name: str | None = None) -> Transport:
+    """`dial`, and the handshake where a context is given; SNI and the name verified are `server_name`, else `host`."""
+    plain = await dial(host, port)
+    if context is None:
+        return plain
+    transport = Memory(plain, context, server_side=False, server_hostname=server_name or host)
+    try:
+        with trio.fail_after(WITHIN):
+            await transport.handshake()
+    except trio.TooSlowError:
+        transport.close()
+        raise UpstreamFault(f"{host}:{port}: no TLS handshake within {WITHIN:g} s") from None
+    except OSError as error:
+        transport.close()
+        raise UpstreamFault(f"{host}:{port}: TLS: {error}") from error
+    except BaseException:
+        transport.close()
+        raise
+    return transport
+
+
+def _reason(error: OSError) -> str:
+    while error.errno is None and isinstance(error.__cause__, OSError):
+        error = error.__cause__
+    if isinstance(error.__cause__, BaseExceptionGroup):
+        for one in error.__cause__.exceptions:
+            if isinstance(one, OSError):
+                return _reason(one)
+    return error.strerror or str(error)

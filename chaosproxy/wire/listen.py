@@ -1,0 +1,90 @@
+"""Listening sockets, and accepting from them.
+
+A child of a fork does not keep them: a test process that forks would else leave clients hanging on a socket that nobody
+accepts from. Must not know: what becomes of a connection.
+"""
+
+import errno
+import os
+import socket
+import weakref
+
+import trio
+
+from chaosproxy.errors import UnavailableError
+
+BACKLOG = 1024
+PAUSE = 0.1
+"""Seconds to wait when there is no descriptor or memory for a further connection."""
+
+_SCARCE = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+_PASSING = {errno.ECONNABORTED, errno.EPROTO, errno.EINTR}
+_open: "weakref.WeakSet[socket.socket]" = weakref.WeakSet()
+
+
+def _close_in_child() -> None:
+    for sock in list(_open):
+        sock.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_in_child)
+
+
+async def open_listeners(host: str, port: int) -> list[socket.socket]:
+    """Non-blocking sockets that listen on every address of `host`; with port 0 on the first alone, for one name has one
+    port. UnavailableError if one cannot be had."""
+    try:
+        found = await trio.socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise UnavailableError(f"cannot listen on {host}: {error.strerror or error}") from error
+    sockets: list[socket.socket] = []
+    for family, kind, protocol, _, address in found:
+        try:
+            sockets.append(_listening(family, kind, protocol, address))
+        except OSError as error:
+            for sock in sockets:
+                sock.close()
+            reason = "the port is taken" if error.errno == errno.EADDRINUSE else error.strerror
+            raise UnavailableError(f"cannot listen on {_shown(host, port)}: {reason}") from error
+        if port == 0:
+            break
+    return sockets
+
+
+def _listening(family: int, kind: int, protocol: int, address: object) -> socket.socket:
+    sock = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        sock.setblocking(False)
+        sock.bind(address)  # type: ignore[arg-type] # getaddrinfo made it for bind
+        sock.listen(BACKLOG)
+    except OSError:
+        sock.close()
+        raise
+    _open.add(sock)
+    return sock
+
+
+def _shown(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+async def accept(listener: socket.socket) -> socket.socket:
+    """The next connection. Where descriptors or memory are scarce it waits and tries again; others wait in the kernel."""
+    while True:
+        await trio.lowlevel.wait_readable(listener)
+        try:
+            connection, _ = listener.accept()
+        except BlockingIOError:
+            continue
+        except OSError as error:
+            if error.errno in _SCARCE:
+                await trio.sleep(PAUSE)
+            elif error.errno not in _PASSING:
+                raise
+        else:
+            return connection

@@ -1,0 +1,105 @@
+"""A transport straight over a non-blocking TCP socket.
+
+Rules: every call is one system call; nothing is kept here. `socket` is public, so that a pump may call its `recv` itself
+where a Python frame per read counts. Errors of the kernel other than a reset (a timed-out peer, no route any more) come
+out as ConnectionResetError with the kernel's words: to the layers above all of them are "the connection broke".
+Must not know: TLS, HTTP, how an ending is timed (`close.py`).
+"""
+
+import errno
+import socket
+import sys
+
+import trio
+
+from chaosproxy.wire.close import reset_on_close
+
+if sys.platform == "linux":
+    import array
+    import fcntl
+    import termios
+
+    def _unacknowledged(descriptor: int) -> int:
+        """SIOCOUTQ, which Linux gives the number of TIOCOUTQ: unsent and unacknowledged bytes, see tcp(7)."""
+        count = array.array("i", [0])
+        fcntl.ioctl(descriptor, termios.TIOCOUTQ, count)
+        return count[0]
+else:
+
+    def _unacknowledged(descriptor: int) -> int:  # noqa: ARG001 - the signature of the Linux one
+        return 0
+
+
+class Plain:
+    """One connected TCP socket, which from now on belongs to this object."""
+
+    __slots__ = ("alpn", "socket", "tls")
+    backlog = 0
+
+    def __init__(self, connected: socket.socket) -> None:
+        connected.setblocking(False)
+        if connected.family in (socket.AF_INET, socket.AF_INET6):
+            # Write boundaries are the product: Nagle's algorithm would join small writes (RFC 9293 section 3.7.4).
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket = connected
+        self.tls = False
+        self.alpn: str | None = None
+
+    def recv(self, nbytes: int) -> bytes | None:
+        try:
+            return self.socket.recv(nbytes)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            raise self._translated(error) from None
+
+    def send(self, data: bytes) -> int:
+        try:
+            return self.socket.send(data)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise self._translated(error) from None
+
+    async def readable(self) -> None:
+        self._check_open()
+        await trio.lowlevel.wait_readable(self.socket)
+
+    async def writable(self) -> None:
+        self._check_open()
+        await trio.lowlevel.wait_writable(self.socket)
+
+    def fin(self) -> None:
+        try:
+            self.socket.shutdown(socket.SHUT_WR)
+        except OSError as error:
+            # The peer was faster and has reset: nothing is left to shut down, and the next recv says so.
+            if error.errno not in (errno.ENOTCONN, errno.ECONNRESET, errno.EPIPE, errno.EBADF):
+                raise
+
+    def cut(self) -> None:
+        self.fin()
+
+    def rst(self) -> None:
+        if self.socket.fileno() != -1:
+            reset_on_close(self.socket)
+            self.close()
+
+    def unacknowledged(self) -> int:
+        return 0 if self.socket.fileno() == -1 else _unacknowledged(self.socket.fileno())
+
+    def close(self) -> None:
+        if self.socket.fileno() != -1:
+            trio.lowlevel.notify_closing(self.socket)
+            self.socket.close()
+
+    def _check_open(self) -> None:
+        if self.socket.fileno() == -1:
+            raise trio.ClosedResourceError("this transport is closed")
+
+    def _translated(self, error: OSError) -> Exception:
+        if self.socket.fileno() == -1:
+            return trio.ClosedResourceError("this transport is closed")
+        if isinstance(error, (ConnectionResetError, BrokenPipeError)):
+            return error
+        return ConnectionResetError(error.errno, error.strerror)
