@@ -70,12 +70,12 @@ class Messages:
 
     def block(self, stream: Stream, block: Block) -> None:
         """A block on a live stream: an answer's head, or trailers. StreamFault if it is malformed or out of place."""
-        if stream.receiving is Part.OVER:  # section 5.1, half-closed (remote)
-            raise StreamFault("HEADERS behind END_STREAM", STREAM_CLOSED)
         if stream.silent:
             if block.end_stream:
                 self.ended_in_silence(stream)
             return
+        if stream.receiving is Part.OVER:  # section 5.1, half-closed (remote)
+            raise StreamFault("HEADERS behind END_STREAM", STREAM_CLOSED)
         if stream.receiving is Part.HEAD:
             self._response(stream, block)
             return
@@ -144,7 +144,9 @@ class Messages:
         if stream is None:
             if core.streams.idle(wire):
                 raise ConnectionFault(PROTOCOL_ERROR, f"RST_STREAM on stream {wire}, which is idle")
-            core.bucket.charge("RST_STREAM", floods.RESET)
+            if core.streams.death(wire) in (None, Death.RESET_BY_PEER):
+                core.bucket.charge("RST_STREAM", floods.RESET)
+            core.streams.note(wire, Death.RESET_BY_PEER)  # the first one crossed our own ending, and is no mistake
             return
         early = core.role is Role.SERVER and not stream.head_sent
         core.tell(

@@ -144,12 +144,13 @@ class Receiver:
     def _unwanted(self, stream: Stream | None, flags: int, wire: int) -> None:
         if stream is None:
             self._late("DATA", wire)
+        elif stream.silent:
+            if flags & frames.END_STREAM:
+                self._messages.ended_in_silence(stream)
         elif stream.receiving is Part.OVER:  # section 5.1, half-closed (remote)
             self._fail(stream, StreamFault("DATA behind END_STREAM", STREAM_CLOSED))
-        elif stream.receiving is Part.HEAD:
+        else:
             self._fail(stream, StreamFault("DATA before any head"))
-        elif flags & frames.END_STREAM:
-            self._messages.ended_in_silence(stream)
 
     def _ended(self, stream: Stream) -> None:
         try:

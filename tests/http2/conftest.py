@@ -10,7 +10,7 @@ from chaosproxy.http2.frames import ACK, END_HEADERS, END_STREAM, PREFACE, frame
 from chaosproxy.http2.session import Http2Session
 from chaosproxy.model.messages import RequestHead
 from chaosproxy.model.places import Framing, Role
-from chaosproxy.session import Arrived, Gone
+from chaosproxy.session import Arrived, Granted
 
 NAMES = (
     "DATA",
@@ -88,9 +88,7 @@ def flat(signals):
     for signal in signals:
         if isinstance(signal, Arrived):
             found += [(signal.stream, event) for event in signal.events]
-        elif isinstance(signal, Gone):
-            found.append(signal)
-        elif type(signal).__name__ in ("Stopped", "Closed"):
+        elif not isinstance(signal, Granted):
             found.append(signal)
     return found
 
