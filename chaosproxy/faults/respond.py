@@ -13,6 +13,7 @@ from chaosproxy.chain.resolve import answer
 from chaosproxy.model.headers import Headers, first, replaced
 from chaosproxy.model.messages import RequestHead
 from chaosproxy.model.units import Duration
+from chaosproxy.model.validate import field_problem
 
 
 @register
@@ -35,6 +36,17 @@ class Respond(FaultSpec):
     retry_after: int | str | None = None
     """The Retry-After field: seconds, or a date as it stands (RFC 9110 section 10.2.3)."""
 
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        found: list[tuple[tuple[str, ...], str]] = []
+        if not 200 <= self.status <= 599:  # 1xx is no answer yet (RFC 9110 section 15.2)
+            found.append((("status",), f"{self.status} is no final status; expected 200 to 599"))
+        wrong = field_problem(b"retry-after", str(self.retry_after).encode())
+        if wrong is not None:
+            found.append((("retry_after",), wrong))
+        if isinstance(self.retry_after, int) and self.retry_after < 0:
+            found.append((("retry_after",), "a delay in seconds is not negative (RFC 9110 section 10.2.3)"))
+        return found
+
     def start(self, context: Context) -> "RunningRespond":
         return RunningRespond(self, context)
 
@@ -52,7 +64,7 @@ class RunningRespond(Fault):
         if spec.body and first(headers, b"content-type") is None:
             headers = (*headers, (b"content-type", b"text/plain; charset=utf-8"))
         if spec.retry_after is not None:
-            headers = replaced(headers, b"retry-after", str(spec.retry_after).encode("latin-1"))
+            headers = replaced(headers, b"retry-after", str(spec.retry_after).encode())
         self._reply = answer(spec.status, headers, spec.body, context.request.method)
 
     def request_head(self, head: RequestHead, now: float) -> Actions:

@@ -32,8 +32,10 @@ from chaosproxy.scenario.shapes import (
 def fault_type(spec: type[FaultSpec]) -> Any:
     """The pydantic type of what stands behind the fault's name."""
     shapes, required = keys_of(spec)
-    if not spec.has_at and not spec.needs_at:
-        shapes.pop("at", None)
+    at, condition, way = (shapes.pop(key) for key in ("at", "if", "way"))
+    if spec.has_at or spec.needs_at:
+        shapes["at"] = at
+    shapes |= {"if": condition, "way": way}  # behind the fault's own, wherever keys are listed
     if spec.needs_at:
         required.add("at")
     if get_type_hints(spec)["way"] is Way:

@@ -5,7 +5,7 @@ Rules: what is written leads to exactly one object of the chain's vocabulary. Mu
 
 from typing import Any, cast
 
-import re2  # type: ignore[import-untyped]
+import re2
 from h2.errors import ErrorCodes
 
 from chaosproxy.chain.endings import Ending, EndingKind

@@ -23,7 +23,7 @@ from chaosproxy.scenario.walk import Said, Walk
 
 Source = str | FilePath | Mapping[str, Any]
 
-_YAML = re.compile(r"[\r\n]|^\s*(?:$|[{#%\[]|---|[\"']?\w+[\"']?\s*:(?:\s|$))")
+_YAML = re.compile(r"[\r\n]|^\s*(?:$|[{#\[]|---|[\"']?\w+[\"']?\s*:(?:\s|$))")
 """Tells YAML text from a name or a path: more than one line, or `key: ...`, or `{...}`."""
 
 
@@ -112,7 +112,7 @@ def _join(parts: Sequence[_Part]) -> dict[str, Any]:
                 part.reader.complain(
                     f"{path[-1]}: two different values, {before!r} in {where} and {value!r} here", path
                 )
-    joined["name"] = "+".join(part.said.given.get("name", part.name) for part in parts) or "transparent"
+    joined["name"] = "+".join(part.said.given.get("name", part.name) for part in parts) if parts else "transparent"
     if len(parts) == 1:
         joined["about"] = parts[0].said.given.get("about", "")
     joined["rules"] = tuple(rule for part in parts for rule in part.said.rules)

@@ -17,6 +17,10 @@ from chaosproxy.scenario.reading import Reader, unknown_name
 from chaosproxy.scenario.schema import Connection, ConnectionMatch, Hop, Rule
 from chaosproxy.scenario.values import UNSET
 
+CONNECTIONS_ACT = False
+"""Whether the proxy acts on `connections:`. What it would ignore silently is refused instead; everything below the key
+is read and checked all the same."""
+
 
 @dataclass(slots=True)
 class Said:
@@ -47,10 +51,10 @@ class Walk:
         given = _usable(self._reader.value) if read is None else read
         said = Said()
         short = {key: given.pop(key) for key in document.RULE_KEYS if key in given}
-        rules: list[Any] = given.pop("rules", [])
+        rules: list[Any] | None = given.pop("rules", None)
         if "expect" in given:
             self._reader.complain("expectations are not supported by this version", ("expect",), key=True)
-        if short and rules:
+        if short and rules is not None:
             self._reader.complain(
                 f"`{next(iter(short))}` at top level makes the file one rule; it cannot stand beside `rules`",
                 (next(iter(short)),),
@@ -62,10 +66,14 @@ class Walk:
                     "a rule in the short form needs `faults` or `hops`", (next(iter(short)),), key=True
                 )
             said.rules.append(self._rule(short, ()))
-        for number, rule in enumerate(rules):
+        for number, rule in enumerate(rules or []):
             path: Path = ("rules", number)
             read_rule = self._reader.part(document.RULE, rule, path)
             said.rules.append(self._rule(_usable(rule) if read_rule is None else read_rule, path))
+        if given.get("connections") and not CONNECTIONS_ACT:
+            self._reader.complain(
+                "faults of whole connections are not supported by this version", ("connections",), key=True
+            )
         for number, connection in enumerate(given.pop("connections", [])):
             said.connections.append(self._connection(connection, ("connections", number)))
         said.given = {key: value for key, value in given.items() if key not in {"version", "expect"}}
