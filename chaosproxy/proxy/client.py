@@ -85,16 +85,17 @@ class ClientConnection(Connection):
         if self.exchanges.pop(stream, None) is None:
             return
         self.unpause()
-        if not self._resuming:
-            self._resume()
-        else:
-            self._again = True
+        self.resume()
         self.flush()
         if self.over and not self.exchanges:
             self.leave()
 
-    def _resume(self) -> None:
-        """Pipelined requests, one after another: a loop, so that a thousand short ones are not a thousand frames deep."""
+    def resume(self) -> None:
+        """What the client had sent ahead: pipelined requests, one after another, the first bytes of a tunnel. A loop, so
+        that a thousand short requests are not a thousand frames deep."""
+        if self._resuming:
+            self._again = True
+            return
         self._resuming = True
         try:
             while True:

@@ -24,6 +24,7 @@ class ClientChannel(Protocol):
 
     def flush(self) -> None: ...
     def release(self, stream: int) -> None: ...
+    def resume(self) -> None: ...
 
 
 class ClientSide:
@@ -39,6 +40,8 @@ class ClientSide:
         self.silenced: Ending | None = None
         self.bodiless = False
         """The request was a HEAD: an answer of our own has no body either."""
+        self.upgrading = False
+        """The request asks for a tunnel: the session has withheld its end until the answer's head decides."""
         self._observer = observer
         self._is_h2 = connection.session.protocol == "h2"
         self._framing = Framing.NONE
@@ -97,6 +100,9 @@ class ClientSide:
                 self.done(ending, now, detail)
                 return
         self.connection.flush()
+        if self.upgrading and self.head_sent:
+            self.upgrading = False
+            self.connection.resume()
 
     def _ending_of(self, abort: Abort, upstream_protocol: str, now: float) -> tuple[list[Event], Ending]:
         """What an Abort that has reached the client's end becomes there, and how the journal tells it."""

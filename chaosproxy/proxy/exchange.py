@@ -73,6 +73,7 @@ class Exchange:
         protocol = self._connection.session.protocol
         self._plan = plan
         self.client.bodiless = head.method == b"HEAD"
+        self.client.upgrading = bool(head.upgrade) or head.method == b"CONNECT"
         self.upstream = UpstreamSide(self, plan, upstream, protocol, self.observer)
         self._contain(self._begin, head, plan, now)
 

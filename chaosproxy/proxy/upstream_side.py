@@ -177,6 +177,9 @@ class UpstreamSide:
                 self._observer.response_head(event, now)
                 self.tunnel = event.framing is Framing.TUNNEL
                 self._prepare_records(event)
+                asked = self._head is not None and (self._head.upgrade or self._head.method == b"CONNECT")
+                if asked and not self.tunnel and not self.request_ended:
+                    self._send([End()])  # refused: the request was complete with its head
             case Interim():
                 self._answered = True
             case End():
