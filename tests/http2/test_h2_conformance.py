@@ -7,7 +7,7 @@ import pytest
 
 from chaosproxy.http2 import codes
 from chaosproxy.http2.frames import ACK, END_HEADERS, END_STREAM, HAS_PRIORITY, PADDED, PREFACE, frame
-from chaosproxy.model.messages import Abort, RequestHead
+from chaosproxy.model.messages import Abort, End, RequestHead, ResponseHead
 from chaosproxy.session import Closing
 
 DATA, HEADERS, PRIORITY, RST, SETTINGS, PUSH, PING, GOAWAY, WINDOW, CONTINUATION = range(10)
@@ -291,8 +291,6 @@ def test_streams_above_the_limit_are_refused_alone(make_server):
 
 
 def test_a_closed_stream_may_not_speak_again(server):
-    from chaosproxy.model.messages import End, ResponseHead  # noqa: PLC0415
-
     server.feed(server.headers(1, GET, end=True))
     server.session.send(1, [ResponseHead(200), End()])
     server.written()
