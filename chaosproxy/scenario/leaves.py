@@ -38,7 +38,7 @@ def refuse(message: str, *path: str) -> PydanticCustomError:
 
 
 def found(value: object) -> str:
-    """What stands there, for a message."""
+    """What stands there, for a message: a plain value."""
     match value:
         case None:
             return "nothing"
@@ -50,10 +50,8 @@ def found(value: object) -> str:
             return f"the number {value}"
         case Mapping():
             return "a mapping"
-        case Sequence():
-            return "a list"
         case _:
-            return type(value).__name__
+            return "a list"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

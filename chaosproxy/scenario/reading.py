@@ -61,12 +61,9 @@ class Reader:
             case "mismatch":
                 label = f"{name}: " if isinstance(name, str) and name else ""
                 self.complain(f"{label}{context['message']}", path)
-            case "list_type":
-                self.complain(f"{name}: found {found(error['input'])}; expected a list", path)
-            case "dict_type":
-                self.complain(f"{name}: found {found(error['input'])}; expected a mapping", path)
-            case _:
-                self.complain(f"{name}: {error['msg']}", path)
+            case kind:
+                expected = {"list_type": "a list", "dict_type": "a mapping"}.get(kind, error["msg"])
+                self.complain(f"{name}: found {found(error['input'])}; expected {expected}", path)
 
 
 def unknown_key(name: str, marker: object) -> str:

@@ -138,8 +138,6 @@ def _annotated(kind: Any, marks: tuple[object, ...]) -> Written:
         match mark:
             case Unit():
                 return Written((leaves.BY_UNIT[mark.kind],))
-            case Leaf():
-                return Written((mark,))
             case Ge(ge=int() as bound):
                 least = bound
             case Gt(gt=int() as bound):

@@ -80,6 +80,11 @@ def test_an_unset_variable_is_reported_once_beside_the_others():
     assert [(one.line, one.column) for one in caught.value.problems] == [(2, 7), (4, 11), (5, 26), (6, 3)]
 
 
+def test_a_variable_that_is_no_sensible_number():
+    _, (problem,) = examine("version: 1\nseed: ${S}\n", env={"S": "9" * 30})
+    assert problem.message.startswith("seed: found '999")
+
+
 def test_variables_in_a_python_structure():
     assert load({"version": 1, "seed": "${S}"}, env={"S": "3"}).seed == 3
 

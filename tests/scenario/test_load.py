@@ -62,6 +62,12 @@ def test_a_misspelt_key_is_one_mistake():
     assert [one.message.partition(" allowed")[0] for one in problems] == ["unknown key 'att'; did you mean 'at'?"]
 
 
+def test_a_very_long_key_has_no_nearest_name():
+    _, (problem,) = examine(f"version: 1\n{'seed' * 20}: 1\n")
+    assert "did you mean" not in problem.message
+    assert "..." in problem.message
+
+
 def test_parameters_that_are_not_indented_are_explained():
     _, problems = examine("version: 1\nfaults:\n- x_hold:\n  bytes: 4KiB\n")
     assert problems[0].message.endswith("are the parameters indented below the name?")

@@ -309,6 +309,16 @@ def test_a_name_with_a_nul_is_refused():
     assert problems[0].unreadable
 
 
+def test_a_python_text_beyond_the_limit_is_refused():
+    _, (problem,) = examine("version: 1\n" + "#" * 2**20)
+    assert problem.message == "larger than 1 MiB"
+
+
+def test_a_text_with_a_surrogate_is_refused():
+    _, (problem,) = examine("version: 1\nname: \ud800\n")
+    assert (problem.line, problem.column) == (2, 7)
+
+
 def test_a_refused_source_raises_with_everything_in_its_text():
     with pytest.raises(ScenarioError) as caught:
         load("version: 1\nsed: 1\nnmae: a\n")
