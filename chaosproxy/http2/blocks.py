@@ -91,6 +91,8 @@ class Blocks:
                 raise ConnectionFault(FRAME_SIZE_ERROR, "PUSH_PROMISE too short for its stream")
             self._end_stream = False
             self._promised = number(payload) & 0x7FFFFFFF
+            if not self._promised:  # section 6.6
+                raise ConnectionFault(PROTOCOL_ERROR, "PUSH_PROMISE of stream 0")
             payload = payload[4:]
         self.stream = stream
         return payload

@@ -122,9 +122,6 @@ class Output:
                 kept.append(payload[at : at + 2] + value)
         self.control(self._tell(frames.SETTINGS, 0, 0, b"".join(kept)))
 
-    def settings_acknowledged(self) -> None:
-        self._tell(frames.SETTINGS, frames.ACK, 0, b"")
-
     def ping(self, payload: bytes) -> None:
         """Answer a PING (section 6.7)."""
         self.control(self._tell(frames.PING, 0, 0, payload))

@@ -27,8 +27,8 @@ class Sender:
         last = len(events) - 1
         output = self._core.output
         for index, event in enumerate(events):
-            if stream.sending is Part.OVER:
-                break
+            if stream.sending is Part.OVER and type(event) is not Goaway:
+                continue  # a final head has ended it: the End behind is nothing, a GOAWAY speaks of the connection
             if type(event) is Data:
                 end = index < last and type(events[index + 1]) is End
                 parts.append(output.data(stream.wire, event.payload, end=end))

@@ -4,7 +4,7 @@ import pytest
 
 from chaosproxy.http2 import codes
 from chaosproxy.http2.frames import ACK, END_HEADERS, END_STREAM, frame
-from chaosproxy.model.messages import Abort, Data, End, Interim, RequestHead, ResponseHead, Trailers
+from chaosproxy.model.messages import Abort, Data, End, Goaway, Interim, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Framing, Manner, Peer, Scope
 from chaosproxy.session import Closed, Closing, Stopped
 
@@ -96,6 +96,7 @@ BROKEN = {
     "request pseudo": [((b":status", b"200"), (b":path", b"/"))],
     "connection": [((b":status", b"200"), (b"connection", b"close"))],
     "line break": [((b":status", b"200"), (b"x", b"a\r\nset-cookie: b"))],
+    "line break in trailers": [OK, "end", ((b"x", b"a\r\nb"),)],
     "lengths differ": [((b":status", b"200"), (b"content-length", b"1"), (b"content-length", b"2"))],
     "second head": [OK, OK],
     "pseudo in trailers": [OK, "end", ((b":status", b"200"),)],
@@ -342,6 +343,67 @@ def test_a_tunnel_ends_each_way_by_itself(client):
     client.session.send(stream, [Data(b"still here")])
     client.session.send(stream, [End()])
     assert [(w.kind, w.ends) for w in client.written()] == [("DATA", False), ("DATA", True)]
+
+
+def test_a_goaway_of_ours_ends_the_stream_and_lets_its_siblings_run(client):
+    first, second = ask(client), ask(client)
+    client.written()
+    client.session.abort(first, Abort("goaway", Peer.PROXY, Scope.CONNECTION, Manner.GOAWAY, code=11))
+    assert [(w.kind, w.body) for w in client.written()] == [("GOAWAY", (11, 0))]
+    assert not client.session.reusable
+    assert [event for _, event in client.feed(client.headers(second, OK, end=True))][-1] == End()
+    assert client.session.closing is Closing.FIN
+
+
+def test_a_goaway_that_announces_only(client):
+    stream = client.session.open()
+    client.session.send(stream, [GET, Goaway(0, 0), End()])
+    assert [w.kind for w in client.written()] == ["HEADERS", "GOAWAY"]
+    assert client.feed(client.headers(stream, OK, end=True))[-1] == (stream, End())
+
+
+def test_a_stream_that_was_never_opened(client):
+    kept, given_up = client.session.open(), client.session.open()
+    client.session.abort(given_up, Abort("client:fin", Peer.PROXY))
+    client.session.send(given_up, [GET, End()])
+    client.session.grant(given_up, 10)
+    assert client.written() == []
+    assert client.session.receive(b"")[0].events[0].cause == "upstream:fin"
+    client.session.send(kept, [GET, End()])
+    assert client.written() == []
+
+
+def test_an_abort_may_be_sent_right_behind_a_head(client):
+    stream = client.session.open()
+    client.session.send(stream, [GET, Abort("cut", Peer.PROXY, code=codes.CANCEL)])
+    assert [w.kind for w in client.written()] == ["HEADERS", "RST_STREAM"]
+
+
+def test_silence_hears_no_trailers(asked):
+    asked.feed(asked.headers(1, OK))
+    asked.session.abort(1, Abort("blackhole", Peer.PROXY, manner=Manner.SILENCE))
+    assert asked.feed(asked.headers(1, ((b"a", b"b"),), end=True), frame(WINDOW, 0, 1, four(5))) == []
+    assert asked.written() == []
+
+
+@pytest.mark.parametrize("promised", [0, 3])
+def test_a_push_with_an_impossible_id_costs_the_connection(client, bytewise, promised):
+    wire = type(client)(client.session.role, bytewise)
+    wire.feed(frame(SETTINGS, 0, 0))
+    stream = ask(wire)
+    wire.feed(frame(PUSH, END_HEADERS, stream, four(promised) + wire.encoder.encode(OK)))
+    assert wire.written()[-1].body[0] == codes.PROTOCOL_ERROR
+
+
+def test_a_push_too_short_for_its_stream(client, bytewise):
+    wire = type(client)(client.session.role, bytewise)
+    wire.feed(frame(SETTINGS, 0, 0), frame(PUSH, END_HEADERS, 1, b"\0\0"))
+    assert wire.written()[-1].body[0] == codes.FRAME_SIZE_ERROR
+
+
+def test_a_window_update_on_a_stream_that_is_over_is_nothing(asked):
+    asked.feed(asked.headers(1, OK, end=True), frame(WINDOW, 0, 1, four(5)))
+    assert asked.session.closing is None
 
 
 def test_closing_in_order(asked):

@@ -100,6 +100,20 @@ def test_more_than_the_connection_window_costs_the_connection(make_server):
     assert server.written()[-1].body[0] == codes.FLOW_CONTROL_ERROR
 
 
+@pytest.mark.parametrize("stream", [1, 3], ids=["live", "reset"])
+def test_what_is_no_body_counts_in_the_connection_window_too(server, stream):
+    server.feed(server.headers(1, POST), server.headers(3, POST), frame(RST, 0, 3, four(8)))
+    server.session._receiver._window.left = 255
+    server.feed(frame(DATA, PADDED, stream, b"\xff" + b"\0" * 255))
+    assert server.written()[-1].body[0] == codes.FLOW_CONTROL_ERROR
+
+
+def test_padding_alone_counts_in_the_stream_window(server):
+    uploaded(server, STREAM_WINDOW - 10)
+    server.feed(frame(DATA, PADDED, 1, b"\x0a" + b"\0" * 10))
+    assert [(w.kind, w.body) for w in server.written()] == [("RST_STREAM", codes.FLOW_CONTROL_ERROR)]
+
+
 @pytest.mark.parametrize("window", [100, 200_000])
 def test_our_own_window_counts_once_it_is_acknowledged(bytewise, make_server, window):
     server = make_server(stream_window=window)
@@ -234,9 +248,11 @@ def test_without_the_undocumented_attributes_h2_writes_the_data(server):
     server.session._output.by_hand = False
     asked(server, 1)
     server.session.send(1, [Data(b"a"), Data(b"x" * 20_000)])
+    server.session.outgoing()
+    assert server.session.allowance(1) == 65_535 - 20_001
+    server.session.send(1, [Data(b"b" * 17_000)])
     server.session.send(1, [Data(b"c"), End()])
-    assert server.session.allowance(1) > 0
-    assert [(len(w.body), w.ends) for w in server.written()] == [(1, False), (16384, False), (3616, False), (1, True)]
+    assert [(len(w.body), w.ends) for w in server.written()] == [(16384, False), (616, False), (1, True)]
 
 
 # ---- the policy by itself
