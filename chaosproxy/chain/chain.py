@@ -183,7 +183,6 @@ class Chain:
         ending = resolve(finish, out)
         if isinstance(ending, Goaway):
             out.emit(ending, now)
-            self.note(stage, "fired", finish.cause, now)
             out.drowse(now)
             return
         self.end_cause = finish.cause

@@ -1,7 +1,9 @@
 """The program: its commands, and how an error becomes one line and an exit status."""
 
+import os
 import signal
 import sys
+import traceback
 from importlib import import_module, metadata
 from typing import Any
 
@@ -38,7 +40,7 @@ class Lazy(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.command(cls=Lazy, context_settings={"auto_envvar_prefix": "CHAOSPROXY", "help_option_names": ["-h", "--help"]})
+@click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(metadata.version("chaosproxy"), prog_name="chaosproxy")
 def program() -> None:
     """A programmable buffering and chaos proxy for streaming clients."""
@@ -74,4 +76,26 @@ def status_of(arguments: list[str] | None = None) -> int:
         return 3
     except BrokenPipeError:
         return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:  # noqa: BLE001 - the last resort: one line, and the status of an internal error
+        return _last_resort(error)
     return result if isinstance(result, int) else 0
+
+
+def _last_resort(error: Exception) -> int:
+    """What a task of the proxy raised comes in a group; of one alone the reason is shown."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    if isinstance(error, UsageError):
+        click.echo(f"chaosproxy: {error}", err=True)
+        return 2
+    if isinstance(error, Error):
+        click.echo(f"chaosproxy: {error}", err=True)
+        return 3
+    if "CHAOSPROXY_DEBUG" in os.environ:
+        traceback.print_exception(error)
+    click.echo(
+        f"chaosproxy: internal error: {type(error).__name__}: {error} (CHAOSPROXY_DEBUG=1 shows where)", err=True
+    )
+    return 3

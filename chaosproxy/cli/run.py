@@ -51,7 +51,7 @@ class RunOptions:
 PATH = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.command("run")
+@click.command("run", context_settings={"auto_envvar_prefix": "CHAOSPROXY"})
 @click.argument("scenarios", nargs=-1, metavar="[SCENARIO ...]")
 @click.option("--upstream", multiple=True, metavar="URL", help="http://, https:// or h2c://; repeated: round robin.")
 @click.option("--listen", multiple=True, metavar="HOST:PORT", default=("127.0.0.1:8666",), show_default=True)

@@ -27,7 +27,7 @@ from chaosproxy.proxy.proxy import Proxy, Wiring
 from chaosproxy.report.line import exchange_line
 from chaosproxy.scenario.library import find
 from chaosproxy.scenario.load import load
-from chaosproxy.scenario.schema import TRANSPARENT, Scenario
+from chaosproxy.scenario.schema import TRANSPARENT, Rule, Scenario
 from chaosproxy.wire import dial as dialling
 from chaosproxy.wire import tls as certificates
 
@@ -57,6 +57,10 @@ class _Run:
             seed = self.seed = self.seed if self.seed is not None else random.SystemRandom().randrange(SEEDS)
         return Planner(scenario, seed, self.options.speed)
 
+    @property
+    def _rules(self) -> tuple[Rule, ...]:
+        return self.planner.scenario.rules
+
     def complain(self, text: str) -> None:
         """One line to stderr; a closed stderr is nobody's problem."""
         with contextlib.suppress(OSError):
@@ -66,6 +70,8 @@ class _Run:
         options = self.options
         for warning in self.planner.scenario.warnings:
             self.complain(str(warning))
+        if options.speed != 1 and any(fault.name == "timeout" for rule in self._rules for fault in rule.faults):
+            self.complain("--speed does not change the pace of the upstream: timeouts meet it at full speed")
         server_tls, ca = self._server_tls()
         journal = Journal(options.journal_limit)
         file = None
