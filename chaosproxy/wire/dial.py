@@ -28,7 +28,7 @@ async def dial(host: str, port: int) -> Plain:
             stream = await trio.open_tcp_stream(host, port)
     except trio.TooSlowError:
         raise UpstreamFault(f"{host}:{port}: no answer within {WITHIN:g} s") from None
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         raise UpstreamFault(f"{host}:{port}: {_reason(error)}") from error
     return Plain(socket.socket(fileno=stream.socket.detach()))
 
@@ -82,11 +82,12 @@ async def connect(host: str, port: int, context: ssl.SSLContext | None, server_n
     return transport
 
 
-def _reason(error: OSError) -> str:
-    while error.errno is None and isinstance(error.__cause__, OSError):
-        error = error.__cause__
-    if isinstance(error.__cause__, BaseExceptionGroup):
-        for one in error.__cause__.exceptions:
-            if isinstance(one, OSError):
-                return _reason(one)
-    return error.strerror or str(error)
+def _reason(error: BaseException) -> str:
+    """The kernel's or resolver's own words; of several attempts that failed, those of the first."""
+    if isinstance(error, UnicodeError):
+        return "no host name"
+    if isinstance(error, BaseExceptionGroup):
+        return _reason(error.exceptions[0])
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return _reason(error.__cause__) if error.__cause__ is not None else str(error)

@@ -19,6 +19,8 @@ PAUSE = 0.1
 
 _SCARCE = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _PASSING = {errno.ECONNABORTED, errno.EPROTO, errno.EINTR}
+_ABSENT = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
+"""One family of a name may be missing, as in a container without IPv6 whose hosts file still has ::1 for localhost."""
 _open: "weakref.WeakSet[socket.socket]" = weakref.WeakSet()
 
 
@@ -33,22 +35,27 @@ if hasattr(os, "register_at_fork"):
 
 async def open_listeners(host: str, port: int) -> list[socket.socket]:
     """Non-blocking sockets that listen on every address of `host`; with port 0 on the first alone, for one name has one
-    port. UnavailableError if one cannot be had."""
+    port. UnavailableError if none can be had, or if one of them is taken."""
     try:
         found = await trio.socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except OSError as error:
-        raise UnavailableError(f"cannot listen on {host}: {error.strerror or error}") from error
+    except (OSError, UnicodeError) as error:
+        raise UnavailableError(f"cannot listen on {_shown(host, port)}: {_said(error)}") from error
     sockets: list[socket.socket] = []
+    absent: OSError | None = None
     for family, kind, protocol, _, address in found:
         try:
             sockets.append(_listening(family, kind, protocol, address))
         except OSError as error:
+            if error.errno in _ABSENT:
+                absent = error
+                continue
             for sock in sockets:
                 sock.close()
-            reason = "the port is taken" if error.errno == errno.EADDRINUSE else error.strerror
-            raise UnavailableError(f"cannot listen on {_shown(host, port)}: {reason}") from error
+            raise UnavailableError(f"cannot listen on {_shown(host, port)}: {_said(error)}") from error
         if port == 0:
             break
+    if absent is not None and not sockets:
+        raise UnavailableError(f"cannot listen on {_shown(host, port)}: {_said(absent)}") from absent
     return sockets
 
 
@@ -69,12 +76,19 @@ def _listening(family: int, kind: int, protocol: int, address: object) -> socket
     return sock
 
 
+def _said(error: OSError | UnicodeError) -> str:
+    if not isinstance(error, OSError):
+        return "no host name"
+    return "the port is taken" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
+
+
 def _shown(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 async def accept(listener: socket.socket) -> socket.socket:
-    """The next connection. Where descriptors or memory are scarce it waits and tries again; others wait in the kernel."""
+    """The next connection. Where descriptors or memory are scarce it waits and tries again; others wait in the kernel.
+    OSError if `listener` itself is unusable."""
     while True:
         await trio.lowlevel.wait_readable(listener)
         try:

@@ -86,7 +86,9 @@ class Memory:
 
     def recv(self, nbytes: int) -> bytes | None:
         while True:
-            if (self._more or self._plain) and (data := self._decrypt(nbytes)):
+            if self._plain:
+                return self._kept(nbytes)
+            if self._more and (data := self._decrypt(nbytes)):
                 return data
             if self._end is not None:
                 if isinstance(self._end, bytes):
@@ -148,17 +150,17 @@ class Memory:
     def close(self) -> None:
         self._below.close()
 
+    def _kept(self, nbytes: int) -> bytes:
+        """The first of what `fin` has decrypted, up to `nbytes` of it."""
+        part = self._plain.pop(0)
+        if len(part) > nbytes:
+            self._plain.insert(0, part[nbytes:])
+        return part[:nbytes]
+
     def _decrypt(self, nbytes: int) -> bytes:
         """Up to `nbytes` of what is here already; notes an end that stands behind it."""
         parts: list[bytes] = []
         missing = nbytes
-        while self._plain and missing:
-            part = self._plain.pop(0)
-            if len(part) > missing:
-                self._plain.insert(0, part[missing:])
-                part = part[:missing]
-            parts.append(part)
-            missing -= len(part)
         self._more = False
         try:
             while missing and self._end is None:
