@@ -3,6 +3,8 @@
 No proxy of the environment is ever used. Must not know: what is said on the connection.
 """
 
+import contextlib
+import os
 import socket
 import ssl
 
@@ -23,6 +25,8 @@ async def dial(host: str, port: int) -> Plain:
     """A TCP connection to the first address that answers (RFC 8305). UpstreamFault with the reason if none does."""
     if _is_address(host):
         return await _straight(host, port)
+    if host.rstrip(".").lower() == "localhost":
+        return await _loopback(port)
     try:
         with trio.fail_after(WITHIN):
             stream = await trio.open_tcp_stream(host, port)
@@ -31,6 +35,16 @@ async def dial(host: str, port: int) -> Plain:
     except (OSError, UnicodeError) as error:
         raise UpstreamFault(f"{host}:{port}: {_reason(error)}") from error
     return Plain(socket.socket(fileno=stream.socket.detach()))
+
+
+async def _loopback(port: int) -> Plain:
+    """`localhost` is both loopback addresses, whatever a resolver knows of it (RFC 6761 section 6.3)."""
+    with contextlib.suppress(UpstreamFault):
+        return await _straight("::1", port)
+    try:
+        return await _straight("127.0.0.1", port)
+    except UpstreamFault as fault:
+        raise UpstreamFault(f"localhost:{port}: {_reason(fault)}") from fault.__cause__
 
 
 def _is_address(host: str) -> bool:
@@ -45,7 +59,10 @@ def _is_address(host: str) -> bool:
 
 async def _straight(host: str, port: int) -> Plain:
     """One address, one attempt: without the cost of a resolver and a race."""
-    sock = trio.socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        sock = trio.socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    except OSError as error:  # no descriptor is left, or the machine has no such family
+        raise UpstreamFault(f"{host}:{port}: {_reason(error)}") from error
     try:
         with trio.fail_after(WITHIN):
             await sock.connect((host, port))
@@ -88,6 +105,7 @@ def _reason(error: BaseException) -> str:
         return "no host name"
     if isinstance(error, BaseExceptionGroup):
         return _reason(error.exceptions[0])
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
+    if isinstance(error, OSError) and error.errno:
+        # A resolver's numbers are its own; a failed connect of Trio names the address once more.
+        return str(error.strerror) if isinstance(error, socket.gaierror) else os.strerror(error.errno)
     return _reason(error.__cause__) if error.__cause__ is not None else str(error)
