@@ -11,7 +11,7 @@ from chaosproxy.http2.floods import RESET, Bucket
 from chaosproxy.http2.output import Output
 from chaosproxy.http2.streams import Death, Part, Stream, Streams
 from chaosproxy.model.messages import Abort, Event, Goaway
-from chaosproxy.model.places import Manner, Peer, Role
+from chaosproxy.model.places import Manner, Peer, Role, Scope
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Signal, Stopped
 
 
@@ -156,7 +156,7 @@ class Core:
 
     def announced(self, event: Goaway) -> None:
         """The same by a stream that lives on."""
-        abort = Abort("goaway", Peer.PROXY, code=INTERNAL_ERROR)
+        abort = Abort("goaway", Peer.PROXY, Scope.CONNECTION, Manner.GOAWAY, event.code, event.last)
         if self.role is Role.SERVER:
             self.announce(event.last, abort)
 

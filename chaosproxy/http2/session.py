@@ -6,7 +6,6 @@ looks at nothing further. Must not know: sockets, the chain, HTTP/1.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from chaosproxy.http2 import frames
 from chaosproxy.http2.codes import CANCEL, INTERNAL_ERROR, NO_ERROR, ConnectionFault
@@ -169,20 +168,16 @@ class Http2Session:
             if found is not None and (self.role is Role.CLIENT or found.wire > abort.last):
                 core.bury(found, Death.RESET_BY_US)
             if self.role is Role.SERVER:
-                core.announce(abort.last, self._to_siblings(abort))
+                core.announce(abort.last, abort)
             return
         core.closing = _CLOSINGS.get(abort.manner, Closing.FIN)
         if abort.manner is Manner.SILENCE:
             self._output.mute()
             return
         core.failed = True
-        core.end_all(self._to_siblings(abort), spare=found, out_of_band=True)
+        core.end_all(abort, spare=found, out_of_band=True)
         if found is not None:
             core.bury(found, Death.RESET_BY_US)
-
-    def _to_siblings(self, abort: Abort) -> Abort:
-        """What happens to the other streams of a connection that one stream takes along."""
-        return replace(abort, scope=Scope.STREAM, manner=Manner.RESET, code=INTERNAL_ERROR)
 
     def _finished(self, how: str, manner: Manner, detail: str) -> list[Signal]:
         """The peer says nothing more, or the connection is lost."""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from chaosproxy.session import Session
 
 
+TOO_LARGE = 431
+
+
 class ClientChannel(Protocol):
     """The connection as this side uses it."""
 
@@ -100,6 +103,8 @@ class ClientSide:
                 self.done(ending, now, detail)
                 return
         self.connection.flush()
+        if any(isinstance(event, Goaway) for event in sent):
+            self.connection.resume()  # streams above its last id are dead
         if self.upgrading and self.head_sent:
             self.upgrading = False
             self.connection.resume()
@@ -120,13 +125,16 @@ class ClientSide:
     def refuse(self, abort: Abort, now: float) -> None:
         """The client broke a rule: an answer of our own if no head has gone out, else the end."""
         protocol = self.connection.session.protocol
+        if self._is_h2:
+            # The session has reset the stream, or answered a head that was too large, when it saw the mistake.
+            how = "clean" if abort.status == TOO_LARGE else f"stream:{endings.code_name(abort.code)}"
+            self.done(Ending("proxy", how, abort.cause), now, abort.detail)
+            return
         if self.head_sent:
             events: list[Event] = [abort]
             ending = Ending("proxy", endings.how(abort, protocol, self._framing), abort.cause)
         else:
-            events = endings.own_answer(
-                abort.status, abort.detail or abort.cause, close=not self._is_h2, bodiless=self.bodiless
-            )
+            events = endings.own_answer(abort.status, abort.detail or abort.cause, close=True, bodiless=self.bodiless)
             ending = Ending("proxy", "clean", abort.cause)
             self._sent_own(events, now)
         self.connection.session.send(self.stream, events)
@@ -157,8 +165,15 @@ class ClientSide:
         """The client has left."""
         if self.over:
             return
-        how = abort.cause.partition("client:")[2] or "fin"
-        self.done(Ending("client", how, self.silenced.cause if self.silenced else None), now, abort.detail)
+        self.done(self._leaving(abort), now, abort.detail)
+
+    def _leaving(self, abort: Abort) -> Ending:
+        if abort.origin is Peer.PROXY:  # another exchange's ending has taken the connection along
+            return Ending("proxy", endings.how(abort, self.connection.session.protocol, self._framing), "connection")
+        by, _, how = abort.cause.partition(":")
+        if by != "client":  # it broke its protocol, and the connection was ended for it
+            return Ending("proxy", f"goaway:{endings.code_name(abort.code)}" if self._is_h2 else "fin", abort.cause)
+        return Ending("client", how, self.silenced.cause if self.silenced else None)
 
     def done(self, ending: Ending, now: float, detail: str = "") -> None:
         """The answer has ended for the client: the connection goes on to what is next."""

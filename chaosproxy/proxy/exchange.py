@@ -146,14 +146,15 @@ class Exchange:
     def _client_gone(self, abort: Abort, now: float) -> None:
         if self.client.over:
             return
-        self.observer.client_closed(now)
+        if abort.origin is Peer.CLIENT:
+            self.observer.client_closed(now)
         plan = self._plan
         if plan is not None:
             half_closed = abort.manner is Manner.FIN and self._request_complete
             if half_closed and plan.chain.serves_half_close:
                 return
             self.client.gone(abort, now)
-            plan.chain.hangup(now, abort.cause)
+            plan.chain.hangup(now, abort.cause if abort.origin is Peer.CLIENT else "connection")
             self.settle(now)
         else:
             self.client.gone(abort, now)

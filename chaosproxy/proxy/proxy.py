@@ -141,7 +141,7 @@ class Proxy:
         if protocol == "h2":
             from chaosproxy.http2.session import Http2Session  # noqa: PLC0415 - h2 costs 100 ms to import
 
-            return Http2Session(role)
+            return Http2Session(role, clock=trio.current_time)
         return Http1Session(role, scheme=b"https" if tls else b"http")
 
     def _client_closed(self, connection: ClientConnection) -> None:
