@@ -81,6 +81,8 @@ class Finish:
     cause: str
     keep_upstream: bool = False
     """True: only the client's side ends (`side: client`); the upstream runs on and is drained."""
+    detail: str = ""
+    """For the journal, behind what was done: `after event 3`."""
 
 
 @dataclass(frozen=True, slots=True)

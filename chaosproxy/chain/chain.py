@@ -6,89 +6,70 @@ the upstream and may be swallowed; `cancelled` says that nobody wants the upstre
 
 from collections.abc import Sequence
 
-from chaosproxy.chain.actions import FOREVER as ALWAYS
-from chaosproxy.chain.actions import Actions, Finish, PassOn, Reply, Rest
+from chaosproxy.chain.actions import Finish, Reply
+from chaosproxy.chain.between import Anchor, Relay, watches_request
 from chaosproxy.chain.conditions import holds_for_client
 from chaosproxy.chain.exit import WINDOW
-from chaosproxy.chain.fault import Fault
 from chaosproxy.chain.line import Line
+from chaosproxy.chain.place import Place
 from chaosproxy.chain.placed import Noted, Placed
-from chaosproxy.chain.resolve import resolve
+from chaosproxy.chain.resolve import chosen, made, survives
 from chaosproxy.chain.stage import Stage
-from chaosproxy.model.messages import Data, End, Event, Goaway, RequestHead
-from chaosproxy.model.places import Moment, Way
+from chaosproxy.model.messages import Data, End, Event
+from chaosproxy.model.places import Way
 
 __all__ = ["Chain", "Noted", "Placed"]
-
-
-class Anchor(Fault):
-    """Where a fault of the request way enters the response line: it passes everything, and answers leave from here."""
-
-    rest = ALWAYS
-
-
-class Relay(Fault):
-    """The place on the request line of a fault that acts on the response: it tells it of the request's head and end."""
-
-    def __init__(self, chain: "Chain", main: Stage) -> None:
-        self._chain = chain
-        self._main = main
-        self._answers = main.fault.answers
-        self.rest = None if self._answers else ALWAYS
-
-    def data(self, data: Data, now: float) -> Actions:
-        return ()
-
-    def control(self, event: Event, now: float) -> Actions:
-        if isinstance(event, RequestHead):
-            self._chain.request_passes(self._main, event, now)
-        elif isinstance(event, End):
-            self._chain.request_ends(self._main, now)
-        return () if self._answers or self._main.told or self._main.closed else (event,)
 
 
 class Chain:
     """Built from the faults in the order a response travels, upstream first."""
 
     def __init__(self, placed: Sequence[Placed], *, began: float, window: int = WINDOW, lazy: bool = True) -> None:
+        """`began`: when the request's first byte came. `lazy`: see `Line`."""
         self.notes: list[Noted] = []
+        """Append-only; the driver drains it."""
         self.cancelled = False
         """Nobody wants the upstream any more: it is not dialled, or it is told."""
         self.cancel_cause = ""
-        self.end_cause: str | None = None
-        """The fault that ended the exchange for the client, where one did."""
+        """Why: the fault's cause, or the hangup's."""
         self.began = began
         self._fired: set[int] = set()
-        self._ended_requests: set[int] = set()
+        self._own_ends: list[tuple[End, str]] = []
         self._responses: list[Stage] = []
+        self._acting: list[Stage] = []
+        """For each fault the place at which it acts."""
         requests: list[Stage] = []
         for index, one in enumerate(placed):
-            fault = one.spec.start(one.context)
-            applies = holds_for_client(one.spec.if_, one.context)
-            on_request = one.spec.way is Way.REQUEST
-            stage = Stage(index, one, Anchor() if on_request else fault, self)
-            self._responses.append(stage)
-            acting = Stage(index, one, fault, self) if on_request else stage
-            if not applies:
-                acting.make_inert()
-            if on_request:
-                requests.insert(0, acting)
-            elif applies and _watches_request(fault):
-                requests.insert(0, Stage(index, one, Relay(self, stage), self))
-        self._acting = {
-            stage.index: stage for stage in [*self._responses, *requests] if not isinstance(stage.fault, Anchor | Relay)
-        }
+            requests[:0] = self._seat(index, one)
         self.request = Line(Way.REQUEST, requests, window=window, lazy=lazy)
         self.response = Line(Way.RESPONSE, self._responses, window=window, lazy=lazy)
+
+    def _seat(self, index: int, placed: Placed) -> list[Stage]:
+        """Give a fault its place on the response line; answers what it needs on the request line."""
+        spec = placed.spec
+        fault = spec.start(placed.context)
+        on_request = spec.way is Way.REQUEST
+        response = Stage(index, placed, Anchor() if on_request else fault, self)
+        acting = Stage(index, placed, fault, self) if on_request else response
+        if on_request:
+            response.undecided = False
+        if not holds_for_client(spec.if_, placed.context) or (fault.answers and acting.undecided):
+            acting.make_inert()  # who answers instead of the upstream cannot wait for what the upstream says
+        self._responses.append(response)
+        self._acting.append(acting)
+        if on_request:
+            return [acting]
+        if not acting.inert and watches_request(fault):
+            return [Stage(index, placed, Relay(response), self)]
+        response.last = self.began  # nobody will tell it of the request's end: silence counts from the beginning
+        return []
 
     # ---- the driver's side
 
     def start(self, now: float) -> None:
         """The exchange begins; the request's head is pushed next."""
-        for stage in [*self.request.stages, *self._responses]:
-            stage.last = self.began
-        self.request._plan()  # noqa: SLF001 - one engine in three files
-        self.response._plan()  # noqa: SLF001 - one engine in three files
+        self.request.start(now)
+        self.response.start(now)
 
     @property
     def due(self) -> float:
@@ -104,29 +85,33 @@ class Chain:
 
     @property
     def serves_half_close(self) -> bool:
-        """A FIN alone is not leaving."""
+        """A FIN alone is not leaving, says the place nearest the client that has an opinion."""
         return any(stage.fault.serves_half_close and not stage.inert for stage in self._responses)
+
+    @property
+    def end_cause(self) -> str | None:
+        """The fault whose End has come through; None: it is the upstream's."""
+        terminal = self.response.exit.terminal
+        return next((cause for end, cause in self._own_ends if end is terminal), None)
 
     def hangup(self, now: float, cause: str) -> None:
         """The client is gone: each hop is told, from the client's side on, until one swallows it."""
         self.cancel_cause = self.cancel_cause or cause
-        self.response.clear()
-        self._tell(len(self._responses), now)
-        self.response._plan()  # noqa: SLF001 - one engine in three files
+        self.response.client_gone()
+        self._tell(len(self._responses), now, whole=self.request.complete)
+        self._settle(now)
 
     def cue(self, name: str, now: float) -> None:
         """A named input from outside, to every fault."""
-        for stage in self._acting.values():
-            stage.rouse()
-            stage.act(stage.fault.cue(name, now), now)
-            stage.drowse(now)
+        for stage in self._acting:
+            stage.hears_cue(name, now)
+        self._settle(now)
 
     def close(self, now: float) -> None:
         """The exchange is over: note every fault that never acted, and why."""
-        for index, stage in sorted(self._acting.items()):
-            if index in self._fired:
-                continue
-            self._note(stage, "not_fired", self._why_not(stage), now)
+        for stage in self._acting:
+            if stage.index not in self._fired:
+                self._note(stage, "not_fired", self._why_not(stage), now)
 
     def _why_not(self, stage: Stage) -> str:
         if stage.fault.unfired:
@@ -138,123 +123,102 @@ class Chain:
                 return "no records"
         return "not reached"
 
+    def _settle(self, now: float) -> None:
+        self.request.settle(now)
+        self.response.settle(now)
+
     # ---- the places' side
 
-    def note(self, stage: Stage, kind: str, detail: str, now: float) -> None:
+    def note(self, place: Place, kind: str, detail: str, now: float) -> None:
         """What a fault has to say for the journal."""
         if kind == "fired":
-            self._fired.add(stage.index)
-            self._note(stage, kind, detail, now)
+            self._fired.add(place.index)
+            self._note(place, kind, detail, now)
         else:
-            stage.fault.unfired = detail
+            place.fault.unfired = detail
 
-    def _note(self, stage: Stage, kind: str, detail: str, now: float) -> None:
-        placed = stage.placed
+    def _note(self, place: Place, kind: str, detail: str, now: float) -> None:
+        placed = place.placed
         self.notes.append(Noted(now, placed.spec.name, placed.hop, placed.hop_name, kind, detail))
 
-    def request_passes(self, main: Stage, head: RequestHead, now: float) -> None:
-        """The request's head passes the place of a fault of the response way."""
-        main.rouse()
-        if main.rest is not None and main.rest.moment is Moment.REQUEST:
-            main.reach("moment", now)
-        main.act(main.fault.request_head(head, now), now)
-        main.drowse(now)
-        if head.final:
-            self.request_ends(main, now)
-        self.response._plan()  # noqa: SLF001 - one engine in three files
-
-    def request_ends(self, main: Stage, now: float) -> None:
-        """The request is complete at that place; with its head, where no body follows."""
-        if main.index in self._ended_requests or main.closed:
-            return
-        self._ended_requests.add(main.index)
-        main.rouse()
-        main.last = max(main.last, now)
-        if main.rest is not None and main.rest.moment is Moment.REQUEST_END:
-            main.reach("moment", now)
-        main.act(main.fault.request_end(now), now)
-        main.drowse(now)
-        self.response._plan()  # noqa: SLF001 - one engine in three files
-
-    def finish(self, stage: Stage, finish: Finish, now: float) -> None:
+    def finish(self, place: Place, finish: Finish, now: float) -> None:
         """A fault ends the exchange, in the first way that is possible at its place now."""
-        out = self._responses[stage.index]
-        out.rouse()
-        ending = resolve(finish, out)
-        if isinstance(ending, Goaway):
-            out.emit(ending, now)
-            out.drowse(now)
+        out = self._responses[place.index]
+        if out.sealed or out.mute:
+            return  # it is over here already
+        ending = chosen(finish, out)
+        self.note(place, "fired", f"{ending} {finish.detail}".rstrip(), now)
+        result = made(ending, finish.cause, out)
+        if survives(ending, out):
+            self._let_go(out, result if isinstance(result, tuple) else (), now)
             return
-        self.end_cause = finish.cause
-        stage.closed = out.closed = True
-        if isinstance(ending, Reply):
-            self._answer(out, ending, now)
+        place.closed = True
+        self._let_go(out, self._answer(result) if isinstance(result, Reply) else result, now, finish.cause)
+        if finish.keep_upstream:
+            place.told = out.told = True
         else:
-            for event in ending:
-                out.emit(event, now)
-        if not finish.keep_upstream:
-            self._leave(stage, finish.cause, now)
+            self._leave(place, finish.cause, now)
 
-    def reply(self, stage: Stage, reply: Reply, now: float) -> None:
+    def reply(self, place: Place, reply: Reply, now: float) -> None:
         """A fault answers by itself: the answer travels on from its place."""
-        out = self._responses[stage.index]
+        out = self._responses[place.index]
+        cause = place.placed.spec.name
+        if out.passed_head or out.sealed or out.mute:
+            self.note(place, "not_fired", "head sent", now)
+            return
+        place.closed = True
+        self._let_go(out, self._answer(reply), now, cause)
+        self._leave(place, cause, now)
+
+    def _let_go(self, out: Stage, events: tuple[Event, ...], now: float, cause: str = "") -> None:
+        """Emit at a place of the response line, whose fault may stand on the other one."""
         out.rouse()
-        self.end_cause = stage.placed.spec.name
-        stage.closed = out.closed = True
-        self._answer(out, reply, now)
-        self._leave(stage, stage.placed.spec.name, now)
+        for event in events:
+            if isinstance(event, End):
+                self._own_ends.append((event, cause))
+            out.emit(event, now)
+        if cause:
+            out.closed = True
+        out.line.dirty = True
 
     @staticmethod
-    def _answer(out: Stage, reply: Reply, now: float) -> None:
-        out.emit(reply.head, now)
+    def _answer(reply: Reply) -> tuple[Event, ...]:
         if reply.body and not reply.head.final:
-            out.emit(Data(reply.body), now)
-        out.emit(End(), now)
+            return (reply.head, Data(reply.body), End())
+        return (reply.head, End())
 
-    def cancel(self, stage: Stage, cause: str, now: float) -> None:
+    def cancel(self, place: Place, now: float) -> None:
         """A fault no longer wants the upstream; what it has emitted still flows."""
-        self._responses[stage.index].closed = stage.closed = True
-        self._leave(stage, cause, now)
+        place.closed = self._responses[place.index].closed = True
+        self._leave(place, place.placed.spec.name, now)
 
-    def passed_on(self, stage: Stage, now: float) -> None:
+    def passed_on(self, place: Place, now: float) -> None:
         """A fault that had swallowed the hangup, or delayed it, tells the next hop after all."""
-        self._abandon(stage)
-        self._tell(stage.index, now)
+        place.abandon()
+        self._tell(place.index, now, whole=True)
 
-    def _leave(self, stage: Stage, cause: str, now: float) -> None:
+    def _leave(self, place: Place, cause: str, now: float) -> None:
         """For every hop nearer the upstream this ending is its client leaving."""
         self.cancel_cause = self.cancel_cause or cause
-        stage.told = self._responses[stage.index].told = True
-        self._tell(stage.index, now)
+        place.told = self._responses[place.index].told = True
+        self._tell(place.index, now, whole=self._request_has_passed(place))
 
-    def _tell(self, index: int, now: float) -> None:
+    def _request_has_passed(self, place: Place) -> bool:
+        """Whether the whole request has gone, or will go, beyond this place."""
+        if place.line is self.request:
+            return False  # it swallows what still comes
+        relay = next((stage.fault for stage in self.request.stages if stage.index == place.index), None)
+        return self.request.complete and not (isinstance(relay, Relay) and relay.telling)
+
+    def _tell(self, index: int, now: float, *, whole: bool) -> None:
+        """Tell the hops in front of place `index`, from the client's side on. With a request that will never be
+        `whole` no hop can go on, whatever it says."""
         for stage in reversed(self._responses[:index]):
-            if stage.told:
+            if stage.told and whole:
                 return  # it knows: it has passed it on, or swallowed it
-            stage.told = True
-            stage.rouse()
-            actions = (PassOn(),) if stage.inert else stage.fault.hangup(now)
-            passes = any(isinstance(one, PassOn) for one in actions)
-            if not passes:
-                stage.mute = True
-                stage.rest = None  # it has something to wait for: awake, unless it answers a Rest
-                stage.outbox.clear()
-                stage.out_bytes = 0
-                stage.act(actions, now)
+            if not stage.told and not stage.hears_hangup(now) and whole:
                 return
-            stage.act(tuple(one for one in actions if not isinstance(one, PassOn)), now)
-            self._abandon(stage)
+            stage.abandon()
         self.cancelled = True
-
-    @staticmethod
-    def _abandon(stage: Stage) -> None:
-        stage.closed = stage.mute = True
-        stage.outbox.clear()
-        stage.out_bytes = 0
-
-
-def _watches_request(fault: Fault) -> bool:
-    rest: Rest | None = fault.rest
-    moment = rest is not None and rest.moment in (Moment.REQUEST, Moment.REQUEST_END)
-    cls = type(fault)
-    return moment or cls.request_head is not Fault.request_head or cls.request_end is not Fault.request_end
+        for stage in self.request.stages:
+            stage.abandon()

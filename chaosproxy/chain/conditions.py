@@ -6,7 +6,7 @@ Strings are globs by the same rules as `match`. Must not know: where the fault s
 from chaosproxy.chain.fault import Condition, Context
 from chaosproxy.model.globs import glob
 from chaosproxy.model.headers import Headers, values
-from chaosproxy.model.messages import ResponseHead
+from chaosproxy.model.messages import RequestHead, ResponseHead
 
 
 def holds_for_client(condition: Condition | None, context: Context) -> bool:
@@ -18,24 +18,32 @@ def holds_for_client(condition: Condition | None, context: Context) -> bool:
     return _all(condition.client_headers, context.request.headers)
 
 
-def holds_for_head(condition: Condition | None, head: ResponseHead) -> bool:
-    """What the response's head tells."""
+def needs_head(condition: Condition | None) -> bool:
+    """Whether the rest is known only when the head of the fault's own way comes."""
+    return condition is not None and (
+        condition.content_type is not None or condition.status is not None or bool(condition.headers)
+    )
+
+
+def holds_for_head(condition: Condition | None, head: ResponseHead | RequestHead) -> bool:
+    """What the head of the fault's way tells. A request has no status: a condition on it does not hold."""
     if condition is None:
         return True
-    if condition.status is not None and not glob(str(condition.status), str(head.status)):
+    if condition.status is not None and not (
+        isinstance(head, ResponseHead) and glob(str(condition.status), str(head.status))
+    ):
         return False
     if condition.content_type is not None:
         found = values(head.headers, b"content-type")
-        media = found[0].decode("latin-1") if found else ""
-        if not glob(condition.content_type, media) and not glob(
-            condition.content_type, media.partition(";")[0].strip()
-        ):
+        media = found[0].decode("utf-8", "replace") if found else ""
+        essence = media.partition(";")[0].strip()
+        if not glob(condition.content_type, media) and not glob(condition.content_type, essence):
             return False
     return _all(condition.headers, head.headers)
 
 
 def _all(wanted: tuple[tuple[str, str], ...], headers: Headers) -> bool:
     return all(
-        any(glob(pattern, value.decode("latin-1")) for value in values(headers, name.lower().encode("latin-1")))
+        any(glob(pattern, value.decode("utf-8", "replace")) for value in values(headers, name.lower().encode()))
         for name, pattern in wanted
     )

@@ -26,5 +26,15 @@ class Ending:
     body: bytes = b""
     headers: Headers = ()
 
+    def __str__(self) -> str:
+        """For a person: `rst`, `504`, `stream:0x8`."""
+        match self.kind:
+            case "status":
+                return str(self.status)
+            case "stream" | "goaway":
+                return f"{self.kind}:{self.code:#x}"
+            case _:
+                return self.kind
+
 
 ABORT = Ending("abort")

@@ -7,7 +7,7 @@ Must not know: who takes, how it is sent.
 import math
 from collections import deque
 
-from chaosproxy.model.messages import Data, Event
+from chaosproxy.model.messages import Abort, Data, End, Event
 
 WINDOW = 64 * 1024
 
@@ -15,7 +15,7 @@ WINDOW = 64 * 1024
 class Exit:
     """The last node of a line."""
 
-    __slots__ = ("bytes_out", "events", "records_out", "size", "window")
+    __slots__ = ("bytes_out", "closed", "events", "records_out", "size", "terminal", "window")
 
     def __init__(self, window: int = WINDOW) -> None:
         self.events: deque[Event] = deque()
@@ -23,17 +23,32 @@ class Exit:
         self.size = 0
         self.bytes_out = 0
         self.records_out = 0
+        self.closed = False
+        self.terminal: End | Abort | None = None
+        """How this way has ended."""
 
-    def make_room(self, now: float) -> bool:
+    def has_room(self, now: float) -> bool:
         """Whether a further Data is admitted."""
         return self.size < self.window
 
+    make_room = has_room
+
     def data(self, data: Data, now: float) -> None:
-        self.events.append(data)
-        self.size += len(data.payload)
+        if not self.closed:
+            self.events.append(data)
+            self.size += len(data.payload)
 
     def control(self, event: Event, now: float) -> None:
-        self.events.append(event)
+        if isinstance(event, End | Abort):
+            self.terminal = event
+        if not self.closed:
+            self.events.append(event)
+
+    def close(self) -> None:
+        """Nobody takes any more: what stands here is discarded, and what still comes."""
+        self.closed = True
+        self.events.clear()
+        self.size = 0
 
     def take(self, room: float = math.inf, *, split: bool = False) -> list[Event]:
         """What stands here, in order, up to `room` body bytes. With `split` the last Data is cut to fit (an HTTP/2

@@ -91,6 +91,10 @@ class Fault:
         """`held` has reached `capacity` and more wants to enter. May release; answering nothing is backpressure."""
         return ()
 
+    def unblocked(self, now: float) -> Actions:
+        """While awake: what is nearer the receiver, which took nothing, takes again."""
+        return ()
+
     def hangup(self, now: float) -> Actions:
         """The client is gone (or a fault nearer the client has ended the exchange). PassOn tells the next hop now;
         an answer without it swallows it: this place, awake from now on, drains what the upstream still sends, and what

@@ -3,6 +3,7 @@
 Rules: admission is the only backpressure: the entry takes a Data only while what stands behind it has room, and what
 does not fit waits there (one read, or an HTTP/2 window) while `wants` is false. At one instant: what is due leaves,
 then timers fire in travelling order, then what is new arrives. `due` is a lower bound; Data at rest never touches it.
+What is due but has no room is moved by whoever makes room, never by time.
 Must not know: sessions, tasks.
 """
 
@@ -11,11 +12,23 @@ from collections import deque
 from collections.abc import Sequence
 
 from chaosproxy.chain.exit import WINDOW, Exit
-from chaosproxy.chain.span import Node, Span
+from chaosproxy.chain.place import Node
+from chaosproxy.chain.span import Span
 from chaosproxy.chain.stage import Stage
+from chaosproxy.framing.grpc import GrpcSplitter
+from chaosproxy.framing.lines import LineSplitter
+from chaosproxy.framing.raw import ChunkSplitter
 from chaosproxy.framing.splitter import RecordKind, Splitter
-from chaosproxy.model.messages import Data, End, Event
+from chaosproxy.framing.sse import SseSplitter
+from chaosproxy.model.messages import Data, End, Event, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Way
+
+_KINDS: dict[type, RecordKind] = {
+    SseSplitter: "sse",
+    LineSplitter: "lines",
+    GrpcSplitter: "grpc",
+    ChunkSplitter: "chunks",
+}
 
 
 class Line:
@@ -30,40 +43,41 @@ class Line:
         self.entry: deque[Event] = deque()
         self.records: Splitter | None = None
         """Finds record ends at the entry; set by the driver when it has seen the head, before it pushes it."""
-        self.kind: RecordKind | None = None
         self.coded = False
         """The body is content-coded: nobody can read its records."""
-        self.pending_record = False
+        self.kind: RecordKind | None = None
+        """What records the body has; known from the head on."""
+        self.completing: Event | None = None
+        """What has ended the body while a last line was unfinished: it completes that record."""
+        self.complete = False
+        """The End has been pushed."""
         self.due = math.inf
+        """When `wake` is wanted, at the earliest."""
         self.dirty = False
+        """Deadlines may have moved nearer."""
+        self.blocked = False
+        """Something waits for room."""
         self.bytes_in = self.records_in = self.chunks_in = 0
         self._admitted = 0
         for stage in self.stages:
             stage.line = self
-        self.first = self._first_span()
-        for stage in list(self.stages):
-            if stage.rest is None or not lazy:
-                stage.rouse()
-        self._plan()
+        self.first: Node = self._arrange()
 
-    def _first_span(self) -> Span:
-        resting = [stage for stage in self.stages if stage.rest is not None]
-        if len(resting) == len(self.stages):
-            return Span(list(self.stages), self.exit)
-        # Build from the exit backwards: an awake place has an empty or resting span on both its sides.
+    def _arrange(self) -> Node:
+        """From the exit backwards: an awake place has a span, empty or not, on both its sides."""
         following: Node = self.exit
         run: list[Stage] = []
         for stage in reversed(self.stages):
-            if stage.rest is not None:
+            if stage.rest is not None and self.lazy:
                 run.insert(0, stage)
                 continue
-            stage.next = behind = Span(run, following)
+            stage.next = span = Span(run, following)
             if isinstance(following, Stage):
-                following.before = behind
+                following.before = span
             following, run = stage, []
         first = Span(run, following)
-        assert isinstance(following, Stage)
-        following.before = first
+        if isinstance(following, Stage):
+            following.before = first
         return first
 
     # ---- in
@@ -83,24 +97,34 @@ class Line:
             self.chunks_in += data.whole
             if entry or not first.make_room(now):
                 entry.append(data)
+                self.blocked = True
             else:
                 self._admitted += size
                 first.data(data, now)
-        if self.dirty:
-            self._plan()
+        if self.dirty or self.blocked:
+            self.settle(now)
 
     def push_control(self, event: Event, now: float) -> None:
         """A head, an Interim, Trailers or a terminal."""
         if self.due <= now:
             self.wake(now)
-        if isinstance(event, End) and self.records is not None and self.records.pending:
-            self.pending_record = True  # a last line without its line feed is a record too
-            self.records_in += 1
+        match event:
+            case RequestHead() | ResponseHead():
+                if self.records is not None and not self.coded:
+                    self.kind = _KINDS.get(type(self.records))
+            case Trailers() | End():
+                self.complete = isinstance(event, End)
+                if self.records is not None and self.records.pending and self.completing is None:
+                    self.completing = event
+                    self.records_in += 1
+            case _:
+                pass
         if self.entry:
             self.entry.append(event)
         else:
             self.first.control(event, now)
-        self._plan()
+        self.dirty = True
+        self.settle(now)
 
     def wants(self) -> bool:
         """The next read is welcome."""
@@ -127,33 +151,43 @@ class Line:
         return self.exit.records_out
 
     def take(self, now: float, room: float = math.inf, split: bool = False) -> list[Event]:
-        """What has come through, as `Exit.take`; what was held back for want of room moves up."""
-        full = not self.exit.make_room(now)
-        events = self.exit.take(room, split=split)
-        if self.pending_record and events and isinstance(events[-1], End):
-            self.exit.records_out += 1
-        if full and self.exit.make_room(now):
-            self._restart_idle(now)
-            self.pump(now)
+        """What has come through, in order; Data up to `room` bytes (see `Exit.take`). What was held back for want of
+        room moves up."""
+        exit_ = self.exit
+        if exit_.has_room(now):
+            events = exit_.take(room, split=split)
+        else:
+            waiting = self._waiting_for_room(now)
+            events = exit_.take(room, split=split)
+            if exit_.has_room(now):
+                self.pump(now)
+                self._tell_of_room(waiting, now)
+                self._plan(now)
+        if self.completing is not None and self.completing in events:
+            exit_.records_out += any(event is self.completing for event in events)
         return events
 
-    def _restart_idle(self, now: float) -> None:
-        """The receiver reads again: silence counts from here."""
-        for stage in self.stages:
-            if stage.span is not None:
-                stage.span.last = now
-            stage.last = max(stage.last, now)
+    # ---- what follows
+
+    def settle(self, now: float) -> None:
+        """After anything that may have made room or moved a deadline."""
+        if self.blocked:
+            self.pump(now)
+        self._plan(now)
 
     def pump(self, now: float) -> None:
         """Move up whatever has room, nearest the exit first: only what lies nearer the exit can free room."""
+        self.blocked = False
         for stage in reversed(self.stages):
             if stage.outbox:
                 stage.release(now)
+                stage.drowse(now)
         entry = self.entry
         while entry:
             event = entry[0]
             if isinstance(event, Data):
                 if not self.first.make_room(now):
+                    self.blocked = True
                     break
                 entry.popleft()
                 self._admitted += len(event.payload)
@@ -161,37 +195,49 @@ class Line:
             else:
                 entry.popleft()
                 self.first.control(event, now)
-        if self.dirty:
-            self._plan()
-
-    # ---- time
 
     def wake(self, now: float) -> None:
         """Do all that is due at `now`."""
+        waiting = self._waiting_for_room(now)
+        self.pump(now)
+        waiting = self._tell_of_room(waiting, now)
         for stage in self.stages:
             if stage.span is not None:
                 stage.span.settle()
-        self.pump(now)
-        for stage in self.stages:
-            if stage.due <= now:
+            if stage.timer_due(now) <= now:
                 stage.timer(now)
-        self.pump(now)
-        self._plan()
+        if self.blocked:
+            self.pump(now)
+        self._tell_of_room(waiting, now)
+        self._plan(now)
 
-    def _plan(self) -> None:
+    def _waiting_for_room(self, now: float) -> list[Stage]:
+        """Whose idle clock stands still."""
+        return [stage for stage in self.stages if stage.idles and not stage.behind.has_room(now)]
+
+    def _tell_of_room(self, waiting: list[Stage], now: float) -> list[Stage]:
+        """Restart the clocks of those that have room again; answers the others."""
+        still = []
+        for stage in waiting:
+            if stage.behind.has_room(now):
+                stage.hears_room(now)
+            else:
+                still.append(stage)
+        return still
+
+    def _plan(self, now: float) -> None:
         self.dirty = False
         due = math.inf
-        blocked = not self.exit.make_room(0.0)
         for stage in self.stages:
-            if stage.span is not None and stage.span.last > stage.last:
-                stage.last = stage.span.last
-            time = stage.due
-            if blocked and stage.outbox and stage.rest is not None and time <= stage.floor:
-                continue
-            due = min(due, time)
+            if stage.span is not None:
+                stage.span.settle()
+            due = min(due, stage.due(now))
         self.due = due
 
-    def clear(self) -> None:
-        """Nobody takes anything any more; what has come through is discarded."""
-        self.exit.events.clear()
-        self.exit.size = 0
+    def start(self, now: float) -> None:
+        """The exchange begins."""
+        self._plan(now)
+
+    def client_gone(self) -> None:
+        """Nobody takes anything any more; what has come through is discarded, and what still comes."""
+        self.exit.close()

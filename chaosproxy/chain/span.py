@@ -7,22 +7,11 @@ Must not know: what faults do.
 """
 
 import math
-from typing import Protocol
 
+from chaosproxy.chain.place import Node
 from chaosproxy.chain.stage import Stage
 from chaosproxy.model.messages import Abort, Data, End, Event
 from chaosproxy.model.places import Moment
-
-
-class Node(Protocol):
-    """What stands behind another in a line."""
-
-    def make_room(self, now: float) -> bool:
-        """Whether a Data is admitted now; a fault that is full is asked to release first."""
-        ...
-
-    def data(self, data: Data, now: float) -> None: ...
-    def control(self, event: Event, now: float) -> None: ...
 
 
 class Span:
@@ -76,37 +65,33 @@ class Span:
         self.max_chunks -= self.chunks
         self.bytes = self.records = self.chunks = 0
 
+    def has_room(self, now: float) -> bool:
+        return self.next.has_room(now)
+
     def make_room(self, now: float) -> bool:
-        # A resting fault has no room of its own, else "neutral" would not be neutral.
         return self.next.make_room(now)
 
     def data(self, data: Data, now: float) -> None:
-        size, records = len(data.payload), len(data.ends)
-        if (
-            self.bytes + size >= self.max_bytes
-            or (records and self.records + records >= self.max_records)
-            or (data.whole and self.chunks + 1 >= self.max_chunks)
-            or self.wants_body
-        ):
-            self._rouse_for(size, records, 1 if data.whole else 0)
-        self.bytes += size
-        self.records += records
-        self.chunks += data.whole
-        self.last = now
+        if self.stages:
+            size, records = len(data.payload), len(data.ends)
+            if (
+                self.bytes + size >= self.max_bytes
+                or (records and self.records + records >= self.max_records)
+                or (data.whole and self.chunks + 1 >= self.max_chunks)
+                or self.wants_body
+            ):
+                self._rouse_for(data)
+            self.bytes += size
+            self.records += records
+            self.chunks += data.whole
+            self.last = now
         self.next.data(data, now)
 
-    def _rouse_for(self, size: int, records: int, chunks: int) -> None:
-        """Wake the first place whose limit lies in a Data of these measures; later ones are found by the spans behind."""
+    def _rouse_for(self, data: Data) -> None:
+        """Wake the first place whose limit lies in `data`; later ones are found by the spans behind."""
         self.settle()
         for stage in self.stages:
-            rest = stage.rest
-            assert rest is not None
-            if (
-                stage.bytes + size >= rest.bytes
-                or (records and stage.records + records >= rest.records)
-                or (chunks and stage.chunks + chunks >= rest.chunks)
-                or rest.moment is Moment.BODY
-            ):
+            if stage.meets_limit(data):
                 self.rouse(stage)
                 return
 
@@ -115,11 +100,8 @@ class Span:
             if stage.cares(event):
                 self.rouse(stage)
                 break
-        else:
             if isinstance(event, End | Abort):
-                self.settle()
-                for stage in self.stages:
-                    stage.closed = True
+                stage.closed = True  # its timers die with the terminal
         self.next.control(event, now)
 
     def rouse(self, stage: Stage) -> None:
@@ -133,7 +115,6 @@ class Span:
         self.plan()
         self.next = stage
         stage.span, stage.before, stage.next = None, self, behind
-        behind.last = self.last
 
     def absorb(self, stage: Stage) -> None:
         """`stage`, which stands right behind this span, rests again: the spans on both its sides become one."""
@@ -141,8 +122,8 @@ class Span:
         assert isinstance(behind, Span)
         self.settle()
         behind.settle()
+        self.last = -math.inf
         self.stages += [stage, *behind.stages]
-        self.last = max(self.last, behind.last, stage.last)
         self.next = behind.next
         if isinstance(self.next, Stage):
             self.next.before = self

@@ -1,19 +1,19 @@
-"""A fault's place on one way: it counts, cuts at the exact byte, keeps order and holds back what may not leave yet.
+"""A fault at its place: it counts what enters, cuts at the exact byte, and carries out what the fault answers.
 
-Rules: one FIFO; what leaves does so at max(its time, the floor), never before what stood in front of it. The fault
-neither counts nor cuts. An action is the only thing that can wake a fault or lay it to rest.
+Rules: the fault neither counts nor cuts. An action is the only thing that can wake a fault or lay it to rest.
 Must not know: what the fault does, what stands elsewhere in the line.
 """
 
 import math
-from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from chaosproxy.chain.actions import FOREVER as ALWAYS
-from chaosproxy.chain.actions import At, Cancel, Finish, Floor, Note, PassOn, Reply, Rest, Wake
-from chaosproxy.chain.conditions import holds_for_head
+from chaosproxy.chain.actions import Action, Actions, At, Cancel, Finish, Floor, Note, PassOn, Reply, Rest, Wake
+from chaosproxy.chain.conditions import holds_for_head, needs_head
 from chaosproxy.chain.fault import Fault
+from chaosproxy.chain.place import Director, Place
 from chaosproxy.chain.placed import Placed
+from chaosproxy.chain.resolve import breaks_in_chunk
 from chaosproxy.errors import FaultBug
 from chaosproxy.model.messages import (
     Abort,
@@ -27,100 +27,37 @@ from chaosproxy.model.messages import (
     Trailers,
     without_length,
 )
-from chaosproxy.model.places import Moment, Way
+from chaosproxy.model.places import Moment
 
 if TYPE_CHECKING:
-    from chaosproxy.chain.actions import Action, Actions
-    from chaosproxy.chain.line import Line
-    from chaosproxy.chain.span import Node, Span
+    from chaosproxy.chain.span import Span
 
 
-class Director(Protocol):
-    """The chain, as a place needs it: what reaches beyond the place."""
-
-    def note(self, stage: "Stage", kind: str, detail: str, now: float) -> None: ...
-    def passed_on(self, stage: "Stage", now: float) -> None: ...
-    def cancel(self, stage: "Stage", cause: str, now: float) -> None: ...
-    def finish(self, stage: "Stage", finish: Finish, now: float) -> None: ...
-    def reply(self, stage: "Stage", reply: Reply, now: float) -> None: ...
-
-
-class Stage:
+class Stage(Place):
     """The place of one fault on one line."""
 
-    __slots__ = (
-        "before",
-        "bytes",
-        "chunks",
-        "closed",
-        "director",
-        "ended",
-        "fault",
-        "floor",
-        "has_control",
-        "head",
-        "index",
-        "inert",
-        "last",
-        "line",
-        "mute",
-        "next",
-        "out_bytes",
-        "outbox",
-        "placed",
-        "records",
-        "rest",
-        "sealed",
-        "span",
-        "told",
-    )  # fmt: skip
+    __slots__ = ("_initial", "has_control", "request_end", "request_head", "undecided")
+
+    before: "Span | None"
 
     def __init__(self, index: int, placed: Placed, fault: Fault, director: Director) -> None:
-        self.index = index
-        self.placed = placed
-        self.fault = fault
-        self.director = director
-        self.rest: Rest | None = fault.rest
-        self.bytes = self.records = self.chunks = 0
-        """What has entered this place."""
-        self.last = -math.inf
-        """When a body byte last entered, or what else restarts the idle clock."""
-        self.outbox: deque[tuple[float, Event]] = deque()
-        self.out_bytes = 0
-        self.floor = -math.inf
-        self.head: ResponseHead | RequestHead | None = None
-        """The head that has passed."""
-        self.closed = False
-        """Nothing enters any more and no timer fires; what was emitted still flows."""
-        self.ended = False
-        """The terminal has entered: body timers are over."""
-        self.mute = False
-        """What is emitted is discarded: the receiver is gone."""
-        self.told = False
-        """It has been told that the client is gone."""
-        self.sealed = False
-        """A terminal has been emitted: nothing may follow it."""
-        self.inert = False
-        self.has_control = type(fault).control is not Fault.control or placed.spec.edits_body
-        self.span: Span | None = None
-        self.before: Span | None = None
-        self.next: Node
-        self.line: Line
+        super().__init__(index, placed, fault, director)
+        self.has_control = type(fault).control is not Fault.control
+        self.undecided = needs_head(placed.spec.if_)
+        """Whether it applies is known at the head; until then it does nothing."""
+        self.request_head: tuple[RequestHead, float] | None = None
+        self.request_end: float | None = None
+        self._initial = fault.rest
+        if self.undecided:
+            self.rest = ALWAYS
 
-    # ---- what enters
+    def make_inert(self) -> None:
+        """It does not apply to this exchange."""
+        self.inert, self.undecided = True, False
+        self.fault.unfired = "if"
+        self.rest = ALWAYS
 
-    def make_room(self, now: float) -> bool:
-        """Whether a Data is admitted now; a fault that is full is asked to release first."""
-        if self.closed or self.mute:
-            return True
-        fault = self.fault
-        if fault.capacity == 0 or (self.rest is not None and not self.outbox and self.floor <= now):
-            return not self.outbox and self.next.make_room(now)
-        if fault.held + self.out_bytes < fault.capacity:
-            return True
-        if fault.held >= fault.capacity:
-            self.act(self._ask("full", now), now)
-        return self.closed or fault.held + self.out_bytes < fault.capacity
+    # ---- body
 
     def data(self, data: Data, now: float) -> None:
         """A piece of body enters, whole; a limit that lies in it is met at its exact byte."""
@@ -132,30 +69,28 @@ class Stage:
                 self._count(piece)
                 self.act(self._ask("data", piece, now), now)
             else:
-                rest_of = self._pass_resting(rest_of, now)
+                rest_of = self._pass_resting(rest_of, self.rest, now)
         self.drowse(now)
 
-    def _pass_resting(self, data: Data, now: float) -> Data | None:
-        """Pass `data` up to the nearest limit of the rest, and meet it; what is left behind the limit."""
-        rest = self.rest
-        assert rest is not None
-        if rest.moment is Moment.BODY:
-            self.reach("moment", now)
-            return data
+    def _pass_resting(self, data: Data, rest: Rest, now: float) -> Data | None:
+        """Pass `data` up to the nearest limit of the rest, and meet it; answers what is left behind the limit."""
         cut, limit = self._limit_in(data, rest)
         if limit is None:
             self._count(data)
             self.emit(data, now)
             return None
-        size = len(data.payload)
         if cut == 0:
             self.reach(limit, now)
+            if self.rest is not None and not self.closed and self._limit_in(data, self.rest) == (0, limit):
+                raise self._bug(data, f"it rests again until {limit} that have passed already")
             return data
+        size = len(data.payload)
         left, right = data.split(cut) if cut < size else (data, None)
         self._count(left)
         self.rest = None
+        self.fault.blocked = not self.next.has_room(now)
         actions = self._ask("reached", limit, now)
-        if right is not None and any(isinstance(one, Finish) and _mid_chunk(one) for one in actions):
+        if right is not None and any(isinstance(one, Finish) and breaks_in_chunk(one, self) for one in actions):
             left.size = size  # the chunk that the cut falls into keeps the size it announces
         self.emit(left, now)
         self.act(actions, now)
@@ -163,103 +98,205 @@ class Stage:
 
     def _limit_in(self, data: Data, rest: Rest) -> tuple[int, str | None]:
         """The offset of the nearest limit in `data` and its name; None if there is none."""
+        if rest.moment is Moment.BODY:
+            return 0, "moment"
         size = len(data.payload)
         cut, limit = size, None
         missing = rest.bytes - self.bytes
         if missing <= size:
             cut, limit = max(0, int(missing)), "bytes"
         wanted = rest.records - self.records
-        if wanted <= len(data.ends) and (data.ends or wanted <= 0):
+        if wanted <= len(data.ends):
             end = data.ends[int(wanted) - 1] if wanted > 0 else 0
             if limit is None or end < cut:
                 cut, limit = end, "records"
-        if data.whole and rest.chunks - self.chunks <= 1 and limit is None:
-            cut, limit = size, "chunks"
+        wanted = rest.chunks - self.chunks
+        if wanted <= data.whole:
+            end = size if wanted > 0 else 0
+            if limit is None or end < cut:
+                cut, limit = end, "chunks"
         return cut, limit
+
+    def meets_limit(self, data: Data) -> bool:
+        """Whether a limit of the rest lies in `data`."""
+        return self.rest is not None and self._limit_in(data, self.rest)[1] is not None
 
     def _count(self, data: Data) -> None:
         self.bytes += len(data.payload)
         self.records += len(data.ends)
         self.chunks += data.whole
 
+    # ---- everything else
+
     def cares(self, event: Event) -> bool:
         """Whether a control event must be shown to this place though it rests."""
-        if self.closed or self.inert:
+        if self.closed or isinstance(event, Interim | Goaway):
             return False
+        head = isinstance(event, ResponseHead | RequestHead)
+        if head and (self.undecided or self.placed.spec.edits_body):
+            return True
         rest = self.rest
-        if isinstance(event, Interim):
-            return False
+        assert rest is not None
+        if not self.inert and (self.has_control or rest.moment is not None or event is self.line.completing):
+            return True
+        if isinstance(event, RequestHead) and rest.idle != math.inf:
+            return True  # its clock starts here
         if isinstance(event, ResponseHead | RequestHead):
-            self.head = event
-            self.fault.kind = self.line.kind
-            if self.placed.spec.if_ is not None and isinstance(event, ResponseHead):
-                return True
-        moment = rest is not None and rest.moment is not None
-        last_record = self.line.pending_record and rest is not None and rest.records != math.inf
-        return self.has_control or moment or last_record
+            self._see_head(event)
+            self.passed_head = True
+        return False
 
     def control(self, event: Event, now: float) -> None:
         """A head, trailers or terminal enters, in its place behind the data before it."""
         if self.closed:
             return
         if isinstance(event, Interim | Goaway):
-            self.emit(event, now)
+            self.emit(event, now)  # no fault acts on one
             return
         if isinstance(event, ResponseHead | RequestHead):
-            self.head = event
-            self.fault.kind = self.line.kind
-            if isinstance(event, ResponseHead) and not holds_for_head(self.placed.spec.if_, event):
-                self.make_inert()
-            elif self.placed.spec.edits_body and isinstance(event, ResponseHead):
-                event = self.head = without_length(event)
-        if isinstance(event, Trailers | End) and not self.ended:
-            self._last_moment(now)
-            if self.closed:
-                return
+            event = self._head(event, now)
+        elif isinstance(event, Trailers | End):
+            self._body_over(event, now)
+        if self.closed:
+            return  # it has ended the exchange in front of the event
         if isinstance(event, End | Abort):
             self.ended = True
         self.act((event,) if self.inert else self._ask("control", event, now), now)
-        rest = self.rest
-        if rest is not None and not self.closed and rest.moment is not None:
-            head = isinstance(event, ResponseHead | RequestHead)
-            if (head and rest.moment is Moment.HEADERS) or (isinstance(event, End) and rest.moment is Moment.AFTER_END):
-                self.reach("moment", now)
-                self.closed = self.closed or isinstance(event, End)
+        if isinstance(event, ResponseHead | RequestHead):
+            self._meet(Moment.HEADERS, now)
         self.drowse(now)
 
-    def _last_moment(self, now: float) -> None:
-        """The body has ended: its last, unterminated line counts, and `end` has come."""
-        rest = self.rest
-        if self.line.pending_record and not self.ended:
+    def _see_head(self, head: ResponseHead | RequestHead) -> None:
+        self.head = head
+        self.fault.kind = self.line.kind
+
+    def _head(self, head: ResponseHead | RequestHead, now: float) -> ResponseHead | RequestHead:
+        if isinstance(head, ResponseHead) and self.placed.spec.edits_body:
+            head = without_length(head)
+        self._see_head(head)
+        if self.undecided:
+            self._decide(head, now)
+        if isinstance(head, RequestHead):
+            self.last = now
+            self._meet(Moment.REQUEST, now)
+            if head.final and not self.closed:
+                self._meet(Moment.REQUEST_END, now)
+        return head
+
+    def _decide(self, head: ResponseHead | RequestHead, now: float) -> None:
+        """The head tells whether the fault applies. If so it hears, with their times, what it has missed."""
+        if not holds_for_head(self.placed.spec.if_, head):
+            self.make_inert()
+            return
+        self.undecided = False
+        self.rest = self._initial
+        if self.request_head is not None:
+            request, then = self.request_head
+            self._meet(Moment.REQUEST, now)
+            self.act(self._ask("request_head", request, then), now)
+        if self.request_end is not None and not self.closed:
+            self._meet(Moment.REQUEST_END, now)
+            self.act(self._ask("request_end", self.request_end), now)
+
+    def _body_over(self, event: Trailers | End, now: float) -> None:
+        """A last line without its line feed is a record too; then `end` has come."""
+        if event is self.line.completing:
             self.records += 1
-            if rest is not None and self.records >= rest.records:
+            if self.rest is not None and self.records >= self.rest.records and not self.inert:
                 self.reach("records", now)
-                rest = self.rest
-        if rest is not None and rest.moment is Moment.END and not self.closed:
+        if isinstance(event, End):
+            self._meet(Moment.REQUEST_END, now)
+        self._meet(Moment.END, now)
+
+    def _meet(self, moment: Moment, now: float) -> None:
+        """`moment` has come."""
+        if self.rest is not None and self.rest.moment is moment and not self.closed and not self.inert:
             self.reach("moment", now)
+
+    def hears_request_head(self, head: RequestHead, now: float) -> None:
+        """The request's head passes this fault's place on the other line."""
+        self.request_head = (head, now)
+        if self.undecided or self.closed:
+            return
+        self.rouse()
+        self._meet(Moment.REQUEST, now)
+        self.act(self._ask("request_head", head, now), now)
+        self.drowse(now)
+
+    def hears_request_end(self, now: float) -> None:
+        """The request is complete at this fault's place on the other line."""
+        if self.request_end is not None:
+            return
+        self.request_end = now
+        if self.closed:
+            return
+        self.rouse()
+        self.last = max(self.last, now)
+        if not self.undecided:
+            self._meet(Moment.REQUEST_END, now)
+            self.act(self._ask("request_end", now), now)
+        self.drowse(now)
 
     # ---- what the fault answers
 
-    def _ask(self, handler: str, *arguments: object) -> "Actions":
+    def _ask(self, handler: str, *arguments: object) -> Actions:
         try:
             answer: Actions = getattr(self.fault, handler)(*arguments)
         except Exception as error:
-            raise FaultBug(self.placed.hop, self.placed.spec.name, arguments[0], error) from error
+            raise self._bug(arguments[0], error) from error
         return answer
+
+    def _bug(self, event: object, cause: BaseException | str) -> FaultBug:
+        return FaultBug(self.placed.hop, self.placed.spec.name, event, cause)
+
+    def asked_full(self, now: float) -> None:
+        self.act(self._ask("full", now), now)
+
+    def hears_hangup(self, now: float) -> bool:
+        """The client is gone. Whether the next hop is told now; else this place drains, awake, until it says so."""
+        self.told = True
+        self.rouse()
+        actions = (PassOn(),) if self.inert or self.undecided else self._ask("hangup", now)
+        passes = any(isinstance(one, PassOn) for one in actions)
+        self.silence()
+        if not passes:
+            self.rest = None
+        self.act(tuple(one for one in actions if not isinstance(one, PassOn)), now)
+        if passes:
+            self.abandon()
+        return passes
+
+    def hears_room(self, now: float) -> None:
+        """The output, which was blocked, has room again: silence counts from here."""
+        self.last = max(self.last, now)
+        self.line.dirty = True
+        if self.rest is None and not self.closed:
+            self.act(self._ask("unblocked", now), now)
+            self.drowse(now)
+
+    def hears_cue(self, name: str, now: float) -> None:
+        """A named input from outside."""
+        if not (self.closed or self.inert or self.undecided):
+            self.rouse()
+            self.act(self._ask("cue", name, now), now)
+            self.drowse(now)
 
     def reach(self, limit: str, now: float) -> None:
         """A limit of the rest is met: the fault is awake unless it answers a new Rest."""
         self.rest = None
-        self.fault.blocked = not self.next.make_room(now)
+        self.fault.blocked = not self.next.has_room(now)
         self.act(self._ask("reached", limit, now), now)
 
-    def act(self, actions: "Actions", now: float) -> None:
+    def act(self, actions: Actions, now: float) -> None:
         """Carry out what the fault has answered, in order."""
         self.line.dirty = True
         for action in actions:
-            self._act_on(action, now)
+            if isinstance(action, Data):
+                self.emit(action, now)
+            else:
+                self._act_on(action, now)
 
-    def _act_on(self, action: "Action", now: float) -> None:
+    def _act_on(self, action: Action, now: float) -> None:
         match action:
             case At(time, event):
                 self.emit(event, now, time)
@@ -272,7 +309,7 @@ class Stage:
             case Note(kind, detail):
                 self.director.note(self, kind, detail, now)
             case Cancel():
-                self.director.cancel(self, self.placed.spec.name, now)
+                self.director.cancel(self, now)
             case PassOn():
                 self.director.passed_on(self, now)
             case Reply():
@@ -282,101 +319,24 @@ class Stage:
             case _:
                 self.emit(action, now)
 
-    def make_inert(self, reason: str = "if") -> None:
-        """It does not apply to this exchange."""
-        self.inert = True
-        self.fault.unfired = reason
-        self.rest = ALWAYS
-
-    # ---- what leaves
-
-    def emit(self, event: Event, now: float, time: float = -math.inf) -> None:
-        """Let `event` leave at `time` or as soon as order, floor and room allow."""
-        if self.mute or self.sealed or (isinstance(event, Data) and not event.payload):
-            return
-        if isinstance(event, End | Abort):
-            self.sealed = True
-        release = max(time, self.floor)
-        if not self.outbox and release <= now and (not isinstance(event, Data) or self.next.make_room(now)):
-            self._deliver(event, now)
-            return
-        self.outbox.append((release, event))
-        self.line.dirty = True
-        if isinstance(event, Data):
-            self.out_bytes += len(event.payload)
-
-    def _deliver(self, event: Event, now: float) -> None:
-        if isinstance(event, Data):
-            self.next.data(event, now)
-        else:
-            if isinstance(event, End | Abort) and not self._waits_for_after_end():
-                self.closed = True
-            self.next.control(event, now)
-
-    def _waits_for_after_end(self) -> bool:
-        return self.rest is not None and self.rest.moment is Moment.AFTER_END
-
-    def release(self, now: float) -> bool:
-        """Let go of what is due and has room; whether anything left."""
-        moved = False
-        while self.outbox:
-            time, event = self.outbox[0]
-            if max(time, self.floor) > now or (isinstance(event, Data) and not self.next.make_room(now)):
-                break
-            self.outbox.popleft()
-            if isinstance(event, Data):
-                self.out_bytes -= len(event.payload)
-            self._deliver(event, now)
-            moved = True
-        if moved:
-            self.line.dirty = True
-            self.drowse(now)
-        return moved
-
-    # ---- time
+    # ---- time, rest and waking
 
     def timer(self, now: float) -> None:
-        """Fire what is due here."""
-        if self.closed:
-            return
+        """Fire what is due; the chain has looked at `timer_due`."""
         rest = self.rest
+        self.rouse()
         if rest is None:
-            if self.fault.due <= now:
-                self.fault.blocked = not self.next.make_room(now)
-                self.act(self._ask("wake", now), now)
-                self.drowse(now)
-            return
-        if self.ended:
-            return
-        if rest.time <= now:
-            self.rouse()
-            self.reach("time", now)
-        elif self.last + rest.idle <= now:
-            if not self.next.make_room(now):
-                self.last = now  # silent because the receiver does not read: the clock stands still
-                self.line.dirty = True
-                return
-            self.rouse()
-            self.reach("idle", now)
+            self.fault.blocked = not self.next.has_room(now)
+            self.act(self._ask("wake", now), now)
+            what = "wake"
         else:
-            return
+            what = "time" if rest.time <= now else "idle"
+            if what == "idle":
+                self.last = now  # a further idle limit counts from here
+            self.reach(what, now)
+        if self.timer_due(now) <= now:
+            raise self._bug(now, f"after {what} it is still due at {now}")
         self.drowse(now)
-
-    @property
-    def due(self) -> float:
-        """When this place next wants `timer` or `release`; a span must have settled."""
-        due = math.inf
-        if self.outbox:
-            due = max(self.outbox[0][0], self.floor)
-        if self.closed:
-            return due
-        if self.rest is None:
-            return min(due, self.fault.due)
-        if self.ended:
-            return due
-        return min(due, self.rest.time, self.last + self.rest.idle)
-
-    # ---- rest and waking
 
     def rouse(self) -> None:
         """Have a place of its own in the line."""
@@ -384,25 +344,25 @@ class Stage:
             self.span.rouse(self)
 
     def drowse(self, now: float) -> None:
-        """Go back into the span, if the fault rests and holds nothing."""
+        """Go back into the span, if the fault rests and holds nothing; a closed place stays in the way, to swallow."""
         if (
-            self.span is None
+            self.rest is not None
             and self.before is not None
-            and self.rest is not None
             and not self.outbox
+            and not self.closed
+            and not self.mute
             and self.fault.held == 0
             and self.floor <= now
-            and not self.mute
-            and not self.closed  # it must stay in the way, to swallow what still comes
             and self.line.lazy
         ):
-            self.before.absorb(self)
-            self.before = None
+            before, self.before = self.before, None
+            before.absorb(self)
 
     @property
-    def way(self) -> Way:
-        return self.line.way
-
-
-def _mid_chunk(finish: Finish) -> bool:
-    return any(ending.kind == "fin_mid_chunk" for ending in finish.endings)
+    def idles(self) -> bool:
+        """It must be told when its output has room again."""
+        if self.closed:
+            return False
+        if self.rest is None:
+            return type(self.fault).unblocked is not Fault.unblocked
+        return self.rest.idle != math.inf

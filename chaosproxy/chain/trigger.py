@@ -37,6 +37,11 @@ class Trigger:
         return self.event is not None or self.match is not None or self.json is not None or self.terminal is not None
 
     @property
+    def reads_content(self) -> bool:
+        """It must look at the records, not only count them."""
+        return self.match is not None or self.json is not None or self.terminal is not None
+
+    @property
     def place(self) -> str:
         """For a person: `after event 3`, `after byte 700`, `at headers`."""
         if self.moment is not None:
@@ -51,4 +56,4 @@ class Trigger:
             return f"after {show_duration(self.idle)} of silence"
         if self.terminal is not None:
             return f"{self.terminal} the terminal record"
-        return f"before the record that matches {self.match if self.match is not None else dict(self.json or ())!r}"
+        return f"before the record with {self.match if self.match is not None else dict(self.json or ())!r}"

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from chaosproxy.chain.actions import FOREVER, Actions, Note
+from chaosproxy.chain.actions import FOREVER, Actions, Note, PassOn
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.model.headers import first, without
 from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead, Trailers, join
@@ -70,8 +70,12 @@ class Buffer(FaultSpec):
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         found: list[tuple[tuple[str, ...], str]] = []
-        if not (self.bytes or self.events or self.every or self.until_end):
+        if not (self.sizes or self.events is not None or self.every is not None or self.until_end):
             found.append(((), "buffer needs one of bytes, events, every, until_end"))
+        if min(self.sizes, default=1) < 1:
+            found.append((("bytes",), "a threshold is at least one byte"))
+        if self.events is not None and self.events < 1:
+            found.append((("events",), "a threshold is at least one event"))
         if self.limit is not None and not self.until_end and max(self.sizes, default=0) > self.limit:
             largest = show_size(max(self.sizes))
             found.append(
@@ -132,10 +136,14 @@ class RunningBuffer(Fault):
         whole = join(list(self._pieces))
         self._pieces.clear()
         self.held = self._records = 0
+        return (*self._note(f"held {len(whole.payload)} bytes"), whole)
+
+    def _note(self, detail: str) -> tuple[Note, ...]:
+        """Once an exchange: a busy buffer would fill the journal."""
         if self._noted:
-            return (whole,)
+            return ()
         self._noted = True
-        return (Note("fired", f"held {len(whole.payload)} bytes, {len(whole.ends)} events, as one chunk"), whole)
+        return (Note("fired", detail),)
 
     def wake(self, now: float) -> Actions:
         return self._release()
@@ -155,6 +163,10 @@ class RunningBuffer(Fault):
             case _:
                 return (event,)
 
+    def hangup(self, now: float) -> Actions:
+        """Something nearer the client has ended: the content is discarded."""
+        return (*self._drop(), PassOn())
+
     def _head(self, head: ResponseHead) -> Actions:
         hint = first(head.headers, HINT) if self._spec.hint else None
         if hint is None:
@@ -170,4 +182,4 @@ class RunningBuffer(Fault):
         self._pieces.clear()
         self.held = self._records = 0
         self.due = math.inf
-        return (Note("fired", f"dropped {dropped} bytes it held"),) if dropped else ()
+        return self._note(f"dropped {dropped} bytes") if dropped else ()

@@ -7,11 +7,11 @@ ending looks like on the wire is the table of endings.
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from chaosproxy.chain.actions import Actions, Finish, Note
+from chaosproxy.chain.actions import Actions, Finish
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.fault import Context, FaultSpec, register
 from chaosproxy.chain.triggered import Triggered
-from chaosproxy.model.places import Way
+from chaosproxy.model.places import Moment, Way
 
 
 @register
@@ -31,6 +31,11 @@ class Cut(FaultSpec):
     side: Literal["client"] | None = None
     """`client`: only the client's side ends, the upstream runs on and is drained. Default: both."""
 
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        if self.at is not None and self.at.moment is Moment.AFTER_END:
+            return [(("at",), "behind the end mark there is nothing left to cut; `end` is right before it")]
+        return []
+
     def start(self, context: Context) -> "RunningCut":
         return RunningCut(self, context)
 
@@ -41,11 +46,7 @@ class RunningCut(Triggered):
     def __init__(self, spec: Cut, context: Context) -> None:
         assert spec.at is not None
         super().__init__(spec.at, context)
-        self._spec = spec
+        self._finish = Finish(spec.then, "cut", keep_upstream=spec.side == "client", detail=spec.at.place)
 
     def fire(self, now: float) -> Actions:
-        spec = self._spec
-        assert spec.at is not None
-        endings = " or ".join(ending.kind for ending in spec.then)
-        note = Note("fired", f"{endings} {spec.at.place}")
-        return (note, Finish(spec.then, "cut", keep_upstream=spec.side == "client"))
+        return (self._finish,)

@@ -9,10 +9,11 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from chaosproxy.chain.actions import FOREVER, WAKE, Actions, Finish, Note, Rest
+from chaosproxy.chain.actions import FOREVER, WAKE, Actions, Finish, Rest
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.framing.blocks import Blocks
+from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.framing.traffic import traffic
 from chaosproxy.model.messages import Data, Event, ResponseHead
 from chaosproxy.model.places import Way
@@ -70,29 +71,28 @@ class RunningTimeout(Fault):
     def __init__(self, spec: Timeout, context: Context) -> None:
         self._spec = spec
         self._speed = context.speed
-        self._times: dict[str, float] = {}
-        """Absolute limits by name."""
+        self._limits: dict[str, float] = {}
+        """When each that is running is over. (`idle` is measured by the place, or by `_life`.)"""
         self._idle = math.inf
-        self._blocks: Blocks | None = None
-        self._request_ended = False
+        self._asked: float | None = None
+        self._life: Life | None = None
         if spec.total is not None:
-            self._times["total"] = context.began + spec.total / self._speed
+            self._limits["total"] = context.began + spec.total / self._speed
         if spec.way is Way.REQUEST and spec.idle is not None:
             self._idle = spec.idle / self._speed
         self.rest = self._resting()
 
     def _resting(self) -> Rest:
-        records = 1.0 if "first_event" in self._times else math.inf
-        return Rest(time=min(self._times.values(), default=math.inf), idle=self._idle, records=records)
-
-    def _limit(self, name: str, value: float | None, now: float) -> None:
-        if value is not None:
-            self._times[name] = now + value / self._speed
+        records = 1.0 if "first_event" in self._limits else math.inf
+        return Rest(time=min(self._limits.values(), default=math.inf), idle=self._idle, records=records)
 
     def request_end(self, now: float) -> Actions:
         spec = self._spec
-        self._limit("first_byte", spec.first_byte, now)
-        self._limit("first_event", spec.first_event, now)
+        self._asked = now
+        if spec.first_byte is not None:
+            self._limits["first_byte"] = now + spec.first_byte / self._speed
+        if spec.first_event is not None:
+            self._limits["first_event"] = now + spec.first_event / self._speed
         if spec.idle is not None:
             self._idle = spec.idle / self._speed
         return (self._resting(),)
@@ -100,53 +100,82 @@ class RunningTimeout(Fault):
     def control(self, event: Event, now: float) -> Actions:
         if not isinstance(event, ResponseHead):
             return (event,)
-        self._times.pop("first_byte", None)
-        if self._spec.ignore and self._idle != math.inf and self.kind is not None:
-            self._blocks = Blocks(self.kind)
-            self._times["idle"] = now + self._idle
-            self._idle = math.inf
-            self.due = min(self._times.values())
+        self._limits.pop("first_byte", None)
+        if self.kind is None:
+            self._limits.pop("first_event", None)  # nothing that comes could be told to be one
+        elif self._spec.ignore and self._spec.idle is not None:
+            self._life = Life(self.kind, self._spec.ignore, now if self._asked is None else self._asked)
+            self._idle = self._spec.idle / self._speed
+            self._plan(self._life)
             return (WAKE, event)
         return (event, self._resting())
 
-    def data(self, data: Data, now: float) -> Actions:
-        """Awake only between `first_event` and the next rest, or with `ignore`."""
-        assert self._blocks is not None
-        assert self.kind is not None
-        ignored = {_TRAFFIC[name] for name in self._spec.ignore}
-        assert self._spec.idle is not None
-        for unit in self._blocks.feed(data.payload):
-            if traffic(self.kind, unit) not in ignored:
-                self._times["idle"] = now + self._spec.idle / self._speed
-        if data.ends:
-            self._times.pop("first_event", None)
-        self.due = min(self._times.values())
-        return (data,)
-
     def reached(self, limit: str, now: float) -> Actions:
         if limit == "records":
-            self._times.pop("first_event", None)
+            self._limits.pop("first_event", None)
             return (self._resting(),)
-        if limit == "idle":
-            return self._expired("idle")
-        return self._over(now)
+        return self._over("idle" if limit == "idle" else min(self._limits, key=lambda name: self._limits[name]))
+
+    # ---- awake: looking at what may be ignored
+
+    def data(self, data: Data, now: float) -> Actions:
+        life = self._life
+        assert life is not None
+        life.feed(data.payload, now)
+        if data.ends:
+            self._limits.pop("first_event", None)
+        self._plan(life)
+        return (data,)
+
+    def unblocked(self, now: float) -> Actions:
+        if self._life is not None:
+            self._life.said = now
+            self._plan(self._life)
+        return ()
 
     def wake(self, now: float) -> Actions:
-        if self.blocked and self._times.get("idle", math.inf) <= now:
-            assert self._spec.idle is not None
-            self._times["idle"] = now + self._spec.idle / self._speed
-            self.due = min(self._times.values())
-            return ()
-        return self._over(now)
+        life = self._life
+        assert life is not None
+        late = {name: time for name, time in self._limits.items() if time <= now}
+        if not self.blocked and life.last + self._idle <= now:
+            late["idle"] = life.last + self._idle
+        if late:
+            return self._over(min(late, key=lambda name: late[name]))
+        self._plan(life)
+        if self.due <= now:  # silent because nobody takes anything: the clock stands still until `unblocked`
+            self.due = min(self._limits.values(), default=math.inf)
+        return ()
 
-    def _over(self, now: float) -> Actions:
-        expired = [name for name, time in self._times.items() if time <= now]
-        if not expired:
-            return (self._resting(),)
-        return self._expired(min(expired, key=lambda name: self._times[name]))
+    def _plan(self, life: "Life") -> None:
+        self.due = min([life.last + self._idle, *self._limits.values()])
 
-    def _expired(self, name: str) -> Actions:
+    def _over(self, name: str) -> Actions:
         value: float | None = getattr(self._spec, name)
-        self.due = math.inf
-        note = Note("fired", f"{name} of {show_duration(value or 0.0)} is over")
-        return (note, FOREVER, Finish(self._spec.then, f"timeout:{name}"))
+        detail = f"after {show_duration(value or 0.0)} ({name})"
+        return (FOREVER, Finish(self._spec.then, f"timeout:{name}", detail=detail))
+
+
+class Life:
+    """When a body last said something, keep-alives left out."""
+
+    def __init__(self, kind: RecordKind, ignored: tuple[KeepAlive, ...], since: float) -> None:
+        self.said = since
+        """When something that counts was last complete."""
+        self._begun = since
+        self._kind = kind
+        self._ignored = {_TRAFFIC[name] for name in ignored}
+        self._blocks = Blocks(kind)
+
+    @property
+    def last(self) -> float:
+        """The bytes of a unit count as they come, unless it turns out that it has to be ignored."""
+        return max(self.said, self._begun) if self._blocks.inside else self.said
+
+    def feed(self, payload: bytes, now: float) -> None:
+        too_long = self._blocks.too_long
+        for unit in self._blocks.feed(payload):
+            if traffic(self._kind, unit) not in self._ignored:
+                self.said = now
+        if self._blocks.too_long != too_long:
+            self.said = now
+        self._begun = now

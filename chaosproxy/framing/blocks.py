@@ -26,7 +26,7 @@ class Blocks:
         self.too_long = 0
         """How many units have outgrown the limit, the present one included."""
         self._limit = limit
-        self._splitter = _every_unit(kind)
+        self._splitter = every_unit(kind)
         self._held = bytearray()  # one buffer: pieces of a byte each would cost many times their length
         self._giving_up = False
 
@@ -34,6 +34,11 @@ class Blocks:
     def unfinished(self) -> bytes:
         """What is held of the unit that has not ended; empty if it is being given up."""
         return bytes(self._held)
+
+    @property
+    def inside(self) -> bool:
+        """A unit has begun and not ended."""
+        return bool(self._held) or self._giving_up
 
     def feed(self, payload: bytes) -> list[bytes]:
         """The units that end in `payload`, whole and in order."""
@@ -60,7 +65,8 @@ class Blocks:
             self._held += piece
 
 
-def _every_unit(kind: RecordKind) -> Splitter:
+def every_unit(kind: RecordKind) -> Splitter:
+    """Finds the end of every unit of traffic, records or not."""
     match kind:
         case "sse":
             return SseSplitter(every_block=True)

@@ -13,7 +13,7 @@ from random import Random
 from chaosproxy.chain.chain import Chain, Noted
 from chaosproxy.chain.fault import Context, FaultSpec
 from chaosproxy.chain.placed import Placed
-from chaosproxy.framing import kind_of, splitter_for
+from chaosproxy.framing import splitter_for
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.grammar import Grammar
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead
@@ -178,7 +178,6 @@ class _Stage:
         line = self.chain.response
         content_type = next((value for name, value in head.headers if name.lower() == b"content-type"), None)
         line.records = splitter_for(content_type, self.kind)
-        line.kind = self.kind or kind_of(content_type)
         line.push_control(head, self.now)
 
     def _collect(self) -> None:

@@ -1,0 +1,234 @@
+"""Where a fault stands on one line: the queue of what it has let go, its room, its deadlines.
+
+Rules: one FIFO; what leaves does so at max(its time, the floor), never before what stood in front of it. A place at
+rest has no room of its own, else "neutral" would not be neutral: it admits what the next place admits.
+Must not know: what enters (`stage.py`), what the fault does, what stands elsewhere.
+"""
+
+import math
+from collections import deque
+from typing import TYPE_CHECKING, Protocol
+
+from chaosproxy.chain.actions import Finish, Reply, Rest
+from chaosproxy.chain.fault import Fault
+from chaosproxy.chain.placed import Placed
+from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead
+
+if TYPE_CHECKING:
+    from chaosproxy.chain.line import Line
+    from chaosproxy.chain.span import Span
+
+
+class Node(Protocol):
+    """What can stand behind a place: a span, a place, the exit."""
+
+    def has_room(self, now: float) -> bool:
+        """Whether a Data would be admitted now."""
+        ...
+
+    def make_room(self, now: float) -> bool:
+        """Whether the Data that wants to enter now is admitted; a fault that is full is asked to release first."""
+        ...
+
+    def data(self, data: Data, now: float) -> None: ...
+    def control(self, event: Event, now: float) -> None: ...
+
+
+class Director(Protocol):
+    """The chain, as a place needs it: what reaches beyond the place."""
+
+    def note(self, place: "Place", kind: str, detail: str, now: float) -> None: ...
+    def passed_on(self, place: "Place", now: float) -> None: ...
+    def cancel(self, place: "Place", now: float) -> None: ...
+    def finish(self, place: "Place", finish: Finish, now: float) -> None: ...
+    def reply(self, place: "Place", reply: Reply, now: float) -> None: ...
+
+
+class Place:
+    """The state of one fault's place, and what leaves it."""
+
+    __slots__ = (
+        "before",
+        "bytes",
+        "chunks",
+        "closed",
+        "director",
+        "ended",
+        "fault",
+        "floor",
+        "head",
+        "index",
+        "inert",
+        "last",
+        "line",
+        "mute",
+        "next",
+        "out_bytes",
+        "outbox",
+        "passed_head",
+        "placed",
+        "records",
+        "rest",
+        "sealed",
+        "span",
+        "told",
+    )
+
+    def __init__(self, index: int, placed: Placed, fault: Fault, director: Director) -> None:
+        self.index = index
+        """Which of the chain's faults; the same on both lines."""
+        self.placed = placed
+        self.fault = fault
+        self.director = director
+        self.rest: Rest | None = fault.rest
+        self.bytes = self.records = self.chunks = 0
+        """What has entered."""
+        self.last = -math.inf
+        """When a body byte last entered, or what else started the idle clock; -inf = it has not been started."""
+        self.outbox: deque[tuple[float, Event]] = deque()
+        self.out_bytes = 0
+        self.floor = -math.inf
+        self.head: ResponseHead | RequestHead | None = None
+        """The head that has entered."""
+        self.passed_head = False
+        """A head has been let go."""
+        self.closed = False
+        """Nothing enters any more and no timer fires; what was emitted still flows."""
+        self.ended = False
+        """The terminal has entered: the timers of the body are over."""
+        self.mute = False
+        """What is emitted is discarded: the receiver is gone."""
+        self.told = False
+        """It has been told that the client is gone."""
+        self.sealed = False
+        """A terminal has been emitted: nothing may follow it."""
+        self.inert = False
+        """`if` does not hold for this exchange."""
+        self.span: Span | None = None
+        self.before: Span | None = None
+        self.next: Node
+        self.line: Line
+
+    @property
+    def behind(self) -> Node:
+        """What stands behind it, also while it stands in a span."""
+        return self.next if self.span is None else self.span.next
+
+    # ---- room
+
+    def has_room(self, now: float) -> bool:
+        """Whether a Data would be admitted now."""
+        if self.closed or self.mute:
+            return True  # it swallows: else it would block what stands before it
+        if self._is_open(now):
+            return self.next.has_room(now)
+        return self.fault.held + self.out_bytes < self.fault.capacity
+
+    def make_room(self, now: float) -> bool:
+        """Whether the Data that wants to enter now is admitted; a fault that is full is asked to release first."""
+        if self.closed or self.mute:
+            return True
+        if self._is_open(now):
+            return self.next.make_room(now)
+        fault = self.fault
+        if fault.held + self.out_bytes >= fault.capacity and fault.held >= fault.capacity > 0:
+            self.asked_full(now)
+        return self.closed or self.mute or fault.held + self.out_bytes < fault.capacity
+
+    def _is_open(self, now: float) -> bool:
+        """It holds nothing and adds no room: the next place decides."""
+        if self.outbox:
+            return False
+        return self.fault.capacity == 0 or (self.rest is not None and self.floor <= now)
+
+    def asked_full(self, now: float) -> None:
+        """More wants to enter than the fault has room for."""
+        raise NotImplementedError
+
+    # ---- what leaves
+
+    def emit(self, event: Event, now: float, time: float = -math.inf) -> None:
+        """Let `event` leave at `time`, or as soon as order, floor and room allow."""
+        if self.mute or self.sealed:
+            return
+        release = max(time, self.floor)
+        if isinstance(event, Data):
+            if not event.payload:
+                return  # it would be a last chunk
+            if not self.outbox and release <= now and self.next.make_room(now):
+                self.next.data(event, now)
+                return
+            self.out_bytes += len(event.payload)
+        else:
+            if isinstance(event, End | Abort):
+                self.sealed = True
+            elif isinstance(event, RequestHead | ResponseHead):
+                self.passed_head = True
+            if not self.outbox and release <= now:
+                self._leave(event, now)
+                return
+        self.outbox.append((release, event))
+        self.line.dirty = self.line.blocked = True
+
+    def _leave(self, event: Event, now: float) -> None:
+        if isinstance(event, End | Abort):
+            self.closed = True  # no timer fires behind a terminal
+        self.next.control(event, now)
+
+    def release(self, now: float) -> None:
+        """Let go of what is due and has room."""
+        outbox = self.outbox
+        while outbox:
+            time, event = outbox[0]
+            if max(time, self.floor) > now:
+                return
+            if isinstance(event, Data):
+                if not self.next.make_room(now):
+                    self.line.blocked = True
+                    return
+                if not outbox:
+                    return  # asking for room has ended this place
+                outbox.popleft()
+                self.out_bytes -= len(event.payload)
+                self.next.data(event, now)
+            else:
+                outbox.popleft()
+                self._leave(event, now)
+
+    def abandon(self) -> None:
+        """Its receiver is gone and it has nothing more to do: what it holds is discarded."""
+        self.closed = True
+        self.silence()
+
+    def silence(self) -> None:
+        """Discard what has been emitted, and whatever will be."""
+        self.mute = True
+        self.outbox.clear()
+        self.out_bytes = 0
+
+    # ---- time
+
+    def due(self, now: float) -> float:
+        """The next time after `now` at which something leaves, or (also at once) a timer fires. A Data that is due and
+        has no room is no deadline: who makes room moves it. The span must have settled."""
+        due = math.inf
+        if self.outbox:
+            time = max(self.outbox[0][0], self.floor)
+            if time > now:
+                due = time
+        return min(due, self.timer_due(now))
+
+    def timer_due(self, now: float) -> float:
+        """When the fault's own timer fires."""
+        if self.closed:
+            return math.inf
+        rest = self.rest
+        if rest is None:
+            return self.fault.due
+        if self.ended:
+            return math.inf
+        due = rest.time
+        # The idle clock stands still while the output is blocked.
+        if rest.idle != math.inf and self.last != -math.inf and self.behind.has_room(now):
+            due = min(due, self.last + rest.idle)
+        return due

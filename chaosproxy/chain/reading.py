@@ -1,0 +1,148 @@
+"""Finds the records that a `match`, `json` or `terminal` trigger is about, piece by piece.
+
+Rules: a piece is cut only where the trigger acts; what does not concern it leaves as it came. Only the unit (block,
+line, message) that has not ended is held, at most 1 MiB, and not even that where the trigger acts behind the record.
+Comments and other traffic between records are units of their own, so that a heartbeat is not held with the next event.
+Must not know: what is done at the place.
+"""
+
+from collections import deque
+from typing import Final, Protocol
+
+import re2
+
+from chaosproxy.chain.trigger import Trigger
+from chaosproxy.framing.blocks import LIMIT, every_unit
+from chaosproxy.framing.records import payload as carried_by
+from chaosproxy.framing.records import terminal
+from chaosproxy.framing.splitter import RecordKind
+from chaosproxy.model.json_values import holds, parse
+from chaosproxy.model.messages import Data
+
+
+class Pattern(Protocol):
+    """A compiled regular expression that runs in linear time."""
+
+    def search(self, text: bytes, /) -> object: ...
+
+
+class _Mark:
+    pass
+
+
+HERE: Final = _Mark()
+"""In a list of pieces: the trigger acts here."""
+TOO_LONG: Final = _Mark()
+"""In a list of pieces: a record has outgrown the limit and is passed on unread."""
+
+Found = list[Data | object]
+
+
+class Reading:
+    """One body, read for one trigger."""
+
+    def __init__(self, at: Trigger, kind: RecordKind, limit: int = LIMIT) -> None:
+        self._at = at
+        self._kind = kind
+        self._limit = limit
+        self._units = every_unit(kind)
+        self._pattern: Pattern | None = re2.compile(at.match.encode()) if at.match is not None else None
+        self._holds = at.terminal != "after"
+        self._pieces: deque[Data] = deque()
+        """What has entered and not left."""
+        self._raw = bytearray()
+        """The unit that has not ended, as far as it has come."""
+        self._given_up = False
+        self._seen = 0
+        self.held = 0
+        """Bytes that have entered and not left."""
+
+    def feed(self, data: Data) -> Found:
+        """The pieces that may leave now, in order, with HERE where the trigger acts."""
+        found: Found = []
+        payload, before = data.payload, self.held
+        self._pieces.append(data)
+        self.held += len(payload)
+        total, start = self.held, 0
+        for end in self._units.feed(payload):
+            self._gather(payload[start:end], found)
+            place = None if self._given_up else self._place(bytes(self._raw))
+            if place is not None:
+                stop = before + end  # all offsets are in what was there when this piece had come
+                self._leave(stop - len(self._raw) + place - (total - self.held), found)
+                found.append(HERE)
+            self._raw.clear()
+            self._given_up = False
+            start = end
+        self._gather(payload[start:], found)
+        kept = len(self._raw) if self._holds else 0
+        self._leave(self.held - kept, found)
+        return found
+
+    def _gather(self, piece: bytes, found: Found) -> None:
+        if self._given_up:
+            return
+        self._raw += piece
+        if len(self._raw) > self._limit:
+            self._given_up = True
+            self._raw.clear()
+            found.append(TOO_LONG)
+
+    def _leave(self, nbytes: int, found: Found) -> None:
+        while nbytes > 0:
+            piece = self._pieces.popleft()
+            if len(piece.payload) > nbytes:
+                piece, right = piece.split(nbytes)
+                self._pieces.appendleft(right)
+            nbytes -= len(piece.payload)
+            self.held -= len(piece.payload)
+            found.append(piece)
+
+    def rest(self) -> list[Data]:
+        """Everything held, as it stands."""
+        pieces = list(self._pieces)
+        self._pieces.clear()
+        self.held = 0
+        return pieces
+
+    def end(self) -> Found:
+        """The body is over: the last line needs no line feed to be a record; what else is unfinished is none."""
+        found: Found = []
+        place = self._place(bytes(self._raw)) if self._units.pending and not self._given_up else None
+        if place is not None:
+            self._leave(place if self._holds else 0, found)
+            found.append(HERE)
+        found.extend(self.rest())
+        return found
+
+    def _place(self, raw: bytes) -> int | None:
+        """Where in this unit the trigger acts; None if it does not."""
+        if not self._hits(raw):
+            return None
+        self._seen += 1
+        every = int(self._at.every or 0)
+        if self._seen > 1 and (every == 0 or (self._seen - 1) % every):
+            return None
+        match self._at.terminal:
+            case "inside":
+                return self._middle(raw)
+            case "after":
+                return len(raw)
+            case _:
+                return 0
+
+    def _hits(self, raw: bytes) -> bool:
+        if self._at.terminal is not None:
+            return terminal(self._kind, raw)
+        carried = carried_by(self._kind, raw)
+        if carried is None:
+            return False
+        if self._pattern is not None:
+            return self._pattern.search(raw) is not None
+        return self._at.json is not None and holds(parse(carried), self._at.json)
+
+    def _middle(self, raw: bytes) -> int:
+        carried = carried_by(self._kind, raw) or raw
+        start = raw.find(carried)
+        middle = start + len(carried) // 2 if start >= 0 else len(raw) // 2
+        return min(max(1, middle), len(raw) - 1)
