@@ -1,0 +1,304 @@
+"""Raw HTTP/1.1 peers for tests: a client that records every read and how the connection ended, an origin that plays scripts.
+
+Rules: they parse as little as possible, so that a test sees bytes; nothing is merged, repaired or retried. Both work over
+any transport: real sockets, TLS, or a `link` in virtual time. Time is Trio's.
+Must not know: the proxy.
+"""
+
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Self, assert_never
+
+import trio
+
+from chaosproxy.wire import close, dial, listen
+from chaosproxy.wire.memory import Memory
+from chaosproxy.wire.plain import Plain
+from chaosproxy.wire.transport import Transport, TruncatedError
+
+READ = 65536
+WITHIN = 5.0
+"""Seconds that a test waits for something that should come at once."""
+
+
+class Ending(StrEnum):
+    """How a connection ended, as this side saw it; or, in a script, how it is to end."""
+
+    FIN = "fin"
+    """Without TLS a FIN, under TLS close_notify."""
+    RST = "rst"
+    NO_CLOSE_NOTIFY = "no_close_notify"
+    OPEN = "open"
+    """It has not ended. In a script: write nothing more, keep the socket until the client leaves."""
+
+
+class _Recorder:
+    """Reads from a transport and remembers: what, when, and how it ended."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.pieces: list[tuple[float, bytes]] = []
+        """`(time, bytes)` of each read, in order."""
+        self.ending: Ending | None = None
+        """None until an end was seen."""
+        self.ended_at: float | None = None
+
+    @property
+    def received(self) -> bytes:
+        """Everything read so far."""
+        return b"".join([data for _, data in self.pieces])
+
+    async def read(self) -> bytes:
+        """One read: what is there, or what comes next. b"" once the connection has ended."""
+        while self.ending is None:
+            try:
+                data = self.transport.recv(READ)
+            except TruncatedError:
+                self.note(Ending.NO_CLOSE_NOTIFY)
+            except ConnectionError:
+                self.note(Ending.RST)
+            else:
+                if data:
+                    self.pieces.append((trio.current_time(), data))
+                    return data
+                if data is None:
+                    await self.transport.readable()
+                else:
+                    self.note(Ending.FIN)
+        return b""
+
+    async def send(self, data: bytes) -> None:
+        """Write all of it. ConnectionError if the peer has reset."""
+        while data:
+            taken = self.transport.send(data)
+            data = data[taken:]
+            if data or self.transport.backlog:
+                await self.transport.writable()
+
+    async def leave(self, ending: Ending) -> None:
+        """End the connection from here; `OPEN` waits until the peer ends it."""
+        match ending:
+            case Ending.FIN:
+                await close.fin(self.transport)
+            case Ending.RST:
+                await close.rst(self.transport)
+            case Ending.NO_CLOSE_NOTIFY:
+                await close.no_close_notify(self.transport)
+            case Ending.OPEN:
+                while await self.read():
+                    pass
+                self.transport.close()
+            case _:
+                assert_never(ending)
+
+    def note(self, ending: Ending) -> None:
+        """The connection has ended like this, now."""
+        self.ending, self.ended_at = ending, trio.current_time()
+
+
+class RawClient(_Recorder):
+    """A client that says exactly the bytes it is given. `async with await RawClient.connect(...) as client`."""
+
+    @classmethod
+    async def connect(
+        cls, host: str, port: int, context: ssl.SSLContext | None = None, server_name: str | None = None
+    ) -> Self:
+        """Dial, and shake hands if a context is given."""
+        return cls(await dial.connect(host, port, context, server_name))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.transport.close()
+
+    async def read_until(self, mark: bytes, within: float = WITHIN) -> bytes:
+        """Read on until `mark` stands in what was received (looked for in all of it). trio.TooSlowError after
+        `within` seconds, EOFError if the connection ends first."""
+        with trio.fail_after(within):
+            while mark not in self.received:
+                if not await self.read():
+                    raise EOFError(f"{self.ending} before {mark!r}: {self.received!r}")
+        return self.received
+
+    async def read_all(self, within: float = WITHIN) -> Ending:
+        """Read until the end, at most `within` seconds; how it ended, `OPEN` if it did not."""
+        with trio.move_on_after(within):
+            while await self.read():
+                pass
+        return self.ending or Ending.OPEN
+
+    @property
+    def head(self) -> bytes:
+        """What was received up to the first empty line, without it."""
+        return self.received.partition(b"\r\n\r\n")[0]
+
+    @property
+    def body(self) -> bytes:
+        """What was received behind the first empty line, with its framing."""
+        return self.received.partition(b"\r\n\r\n")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A step of a script: wait, while the client's leaving is noticed."""
+
+    seconds: float
+
+
+Step = bytes | Pause | trio.Event | Ending
+"""Bytes are one write; an event is waited for; an ending is the last step."""
+
+
+@dataclass(slots=True)
+class Seen:
+    """One request as the origin saw it."""
+
+    connection: int
+    head: bytes
+    body: bytes
+    """With its framing; of a chunked one without trailers."""
+    left: Ending | None = None
+    """How the client left before the script was over."""
+    left_at: float | None = None
+    gone: trio.Event = field(default_factory=trio.Event)
+    """Set when the client has left, or the script is over."""
+
+
+class Origin:
+    """Answers the nth request with the nth script, the last one for all further; keeps the connection after a script
+    without an ending. `requests` tells what came."""
+
+    def __init__(self, *scripts: Sequence[Step]) -> None:
+        self._scripts = scripts or ((),)
+        self.requests: list[Seen] = []
+        self._arrivals = trio.lowlevel.ParkingLot()
+        self.connections = 0
+        self.port = 0
+        self.url = ""
+
+    async def serve(self, transport: Transport) -> None:
+        """Serve one connection until it ends."""
+        self.connections += 1
+        peer = _Recorder(transport)
+        buffer = bytearray()
+        going_on = True
+        try:
+            while going_on:
+                seen = await _request(peer, buffer, self.connections)
+                script = self._scripts[min(len(self.requests), len(self._scripts) - 1)]
+                self.requests.append(seen)
+                self._arrivals.unpark_all()
+                going_on = await _play(peer, buffer, script, seen)
+        except EOFError:
+            pass  # the client is done with the connection
+        finally:
+            transport.close()
+
+    async def request(self, number: int, within: float = WITHIN) -> Seen:
+        """The request of that number (from 1), waited for. trio.TooSlowError if it does not come."""
+        with trio.fail_after(within):
+            while len(self.requests) < number:
+                await self._arrivals.park()
+        return self.requests[number - 1]
+
+
+@contextlib.asynccontextmanager
+async def origin(*scripts: Sequence[Step], tls: ssl.SSLContext | None = None) -> AsyncIterator[Origin]:
+    """An `Origin` that listens on a free loopback port while the block runs."""
+    served = Origin(*scripts)
+    (listening,) = await listen.open_listeners("127.0.0.1", 0)
+    served.port = listening.getsockname()[1]
+    served.url = f"{'https' if tls else 'http'}://127.0.0.1:{served.port}"
+
+    async def connection(below: Plain) -> None:
+        if tls is None:
+            await served.serve(below)
+            return
+        transport = Memory(below, tls, server_side=True)
+        try:
+            await transport.handshake()
+        except ConnectionError:
+            transport.close()  # a client that does not like us is a client that never came
+        else:
+            await served.serve(transport)
+
+    with listening:
+        async with trio.open_nursery() as nursery:
+
+            async def accept_all() -> None:
+                while True:
+                    nursery.start_soon(connection, Plain(await listen.accept(listening)))
+
+            nursery.start_soon(accept_all)
+            yield served
+            nursery.cancel_scope.cancel()
+
+
+async def _request(peer: _Recorder, buffer: bytearray, connection: int) -> Seen:
+    """The next request; EOFError if the client leaves instead. A body is found by Content-Length or its last chunk."""
+    while (end := buffer.find(b"\r\n\r\n")) < 0:
+        await _more(peer, buffer)
+    head = bytes(buffer[: end + 4])
+    del buffer[: end + 4]
+    fields = {line.partition(b":")[0].lower(): line.partition(b":")[2].strip() for line in head.split(b"\r\n")[1:]}
+    length = int(fields.get(b"content-length", b"0"))
+    if b"chunked" in fields.get(b"transfer-encoding", b""):
+        while (last := (b"\r\n" + buffer).find(b"\r\n0\r\n\r\n")) < 0:
+            await _more(peer, buffer)
+        length = last + 5
+    while len(buffer) < length:
+        await _more(peer, buffer)
+    body = bytes(buffer[:length])
+    del buffer[:length]
+    return Seen(connection, head, body)
+
+
+async def _more(peer: _Recorder, buffer: bytearray) -> None:
+    data = await peer.read()
+    if not data:
+        raise EOFError
+    buffer += data
+
+
+async def _play(peer: _Recorder, buffer: bytearray, script: Sequence[Step], seen: Seen) -> bool:
+    """True: the connection may carry a further request."""
+    try:
+        for step in script:
+            if isinstance(step, bytes):
+                await peer.send(step)
+            elif isinstance(step, Ending):
+                await peer.leave(step)
+                if step is not Ending.OPEN:
+                    return False  # we ended it: whatever the client did afterwards is no leaving
+            else:
+                await _wait(peer, buffer, step)
+            if peer.ending is not None:
+                break
+    except ConnectionError:
+        peer.note(Ending.RST)
+    finally:
+        seen.left, seen.left_at = peer.ending, peer.ended_at
+        seen.gone.set()
+    return peer.ending is None
+
+
+async def _wait(peer: _Recorder, buffer: bytearray, step: Pause | trio.Event) -> None:
+    """Until the pause is over or the event is set; sooner if the client leaves. What it sends meanwhile is kept."""
+    async with trio.open_nursery() as nursery:
+
+        async def watch() -> None:
+            with contextlib.suppress(EOFError):
+                while True:
+                    await _more(peer, buffer)
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(watch)
+        if isinstance(step, Pause):
+            await trio.sleep(step.seconds)
+        else:
+            await step.wait()
+        nursery.cancel_scope.cancel()
