@@ -30,6 +30,7 @@ from chaosproxy.scenario.load import load
 from chaosproxy.scenario.schema import TRANSPARENT, Rule, Scenario
 from chaosproxy.wire import dial as dialling
 from chaosproxy.wire import tls as certificates
+from chaosproxy.wire.transport import Transport
 
 SEEDS = 2**31
 
@@ -50,6 +51,8 @@ class _Run:
         self.files = [_scenario_file(name) for name in options.scenarios]
         self.planner = self._plan(load(*self.files) if self.files else TRANSPARENT)
         self.client_tls: dict[tuple[str, ...], ssl.SSLContext] = {}
+        if any(address.tls for address in self.upstreams):
+            self._client_tls(("http/1.1",))  # a CA file that cannot be read is said now, not at the first request
 
     def _plan(self, scenario: Scenario) -> Planner:
         seed = self.options.seed if self.options.seed is not None else scenario.seed
@@ -92,13 +95,15 @@ class _Run:
                 listener.close()
             if file is not None:
                 file.close()
+            if ca is not None and options.ca_out is None:
+                ca.unlink(missing_ok=True)
         return 3 if file is not None and file.lost else 0
 
     async def _serve(self, proxy: Proxy, listeners: list[Listener], announce: Callable[[], None]) -> None:
         async with trio.open_nursery() as nursery:
             await nursery.start(proxy.run)
             for listener in listeners:
-                nursery.start_soon(listener.run, proxy.accept)
+                nursery.start_soon(listener.run, proxy.admit, proxy.accept)
             if self.options.watch and self.files:
                 watch = Watch(self.files, lambda scenario: proxy.reload(self._plan(scenario)), self.complain)
                 nursery.start_soon(watch.run)
@@ -127,15 +132,21 @@ class _Run:
             return None, None
         return certificates.server_context(self.options.tls, [host for host, _ in self.addresses], self.options.ca_out)
 
-    async def _dial(self, address: UpstreamAddress, offers: tuple[str, ...]) -> dialling.Transport:
+    async def _dial(
+        self, address: UpstreamAddress, offers: tuple[str, ...], wrap: Callable[[Transport], Transport]
+    ) -> Transport:
         context = None
         if address.tls:
-            context = self.client_tls.get(offers)
-            if context is None:
-                options = self.options
-                context = certificates.client_context(options.upstream_ca, offers, insecure=options.upstream_insecure)
-                self.client_tls[offers] = context
-        return await dialling.connect(address.host, address.port, context)
+            context = self._client_tls(offers)
+        return await dialling.connect(address.host, address.port, context, wrap=wrap)
+
+    def _client_tls(self, offers: tuple[str, ...]) -> ssl.SSLContext:
+        context = self.client_tls.get(offers)
+        if context is None:
+            options = self.options
+            context = certificates.client_context(options.upstream_ca, offers, insecure=options.upstream_insecure)
+            self.client_tls[offers] = context
+        return context
 
     async def _wait_upstreams(self, limit: float) -> None:
         for address in self.upstreams:

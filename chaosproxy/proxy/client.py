@@ -3,10 +3,12 @@
 from collections.abc import Callable
 
 from chaosproxy.model.messages import Abort, RequestHead
+from chaosproxy.model.places import Manner, Peer
 from chaosproxy.proxy.connection import Connection, Spawn
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.session import Arrived, Closed, Gone, Granted, Session, Signal, Stopped
 from chaosproxy.wire.transport import Transport
+from chaosproxy.wire.wire import Wire
 
 Opener = Callable[["ClientConnection", int, RequestHead | Abort, float, float], Exchange]
 
@@ -22,8 +24,11 @@ class ClientConnection(Connection):
         spawn: Spawn,
         open_exchange: Opener,
         on_closed: Callable[["ClientConnection"], None],
+        wire: Wire | None = None,
     ) -> None:
-        super().__init__(transport, session, number, spawn)
+        super().__init__(transport, session, number, spawn, wire)
+        if wire is not None:
+            wire.on_end = self._ended_by_fault
         self.exchanges: dict[int, Exchange] = {}
         self.first_stream = 0
         self._open_exchange = open_exchange
@@ -108,9 +113,21 @@ class ClientConnection(Connection):
         finally:
             self._resuming = False
 
+    def _ended_by_fault(self, abort: Abort) -> None:
+        """A fault of the whole connection has ended it: every exchange on it ends with it."""
+        now = self.now()
+        for exchange in list(self.exchanges.values()):
+            exchange.connection_ended(abort, now)
+        if abort.manner is not Manner.SILENCE:
+            self.broken = True
+            self.leave()
+
     def owes(self) -> bool:
         return bool(self.exchanges) and not self.broken
 
     def closed(self) -> None:
         self.over = True
+        now = self.now()
+        for exchange in list(self.exchanges.values()):
+            exchange.client_gone(Abort("connection", Peer.PROXY), now)
         self._on_closed(self)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from chaosproxy.chain.chain import Chain
 from chaosproxy.journal.record import Ending
 from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, Interim, ResponseHead
-from chaosproxy.model.places import Framing, Peer
+from chaosproxy.model.places import Framing, Manner, Peer
 from chaosproxy.proxy import endings
 from chaosproxy.proxy.observer import Observer
 
@@ -156,6 +156,18 @@ class ClientSide:
         self.connection.session.send(self.stream, [abort])
         how = endings.how(abort, self.connection.session.protocol, self._framing)
         self.done(Ending("proxy", how, abort.cause), now, abort.detail)
+
+    def cut_off(self, abort: Abort, now: float) -> None:
+        """The whole connection was ended under it."""
+        if self.over:
+            return
+        how = endings.how(abort, "http/1.1", self._framing)  # it is the connection that ended, whatever spoke on it
+        ending = Ending("proxy", how, abort.cause)
+        if abort.manner is Manner.SILENCE:
+            self.silenced = ending
+            self._observer.ended(ending, now)
+        else:
+            self.done(ending, now, abort.detail)
 
     def tunnel_ended(self, now: float) -> None:
         """Both ways of the tunnel have ended."""

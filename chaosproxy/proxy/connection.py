@@ -13,6 +13,7 @@ import trio
 from chaosproxy.session import Closing, Session, Signal
 from chaosproxy.wire import close
 from chaosproxy.wire.transport import Transport, TruncatedError
+from chaosproxy.wire.wire import Wire
 
 READ = 256 * 1024
 READS_PER_TURN = 4
@@ -26,11 +27,14 @@ Spawn = Callable[..., object]
 class Connection(ABC):
     """The reader and the output of one connection; `handle` says what a signal means on its side."""
 
-    def __init__(self, transport: Transport, session: Session, number: int, spawn: Spawn) -> None:
+    def __init__(
+        self, transport: Transport, session: Session, number: int, spawn: Spawn, wire: Wire | None = None
+    ) -> None:
         """`spawn(async_function, *args)` starts a task that outlives the reader (nursery.start_soon)."""
         self.transport = transport
         self.session = session
         self.number = number
+        self.wire = wire
         self.blocked = False
         self.over = False
         """The peer has said its last."""
@@ -215,5 +219,7 @@ class Connection(ABC):
             ending = close.rst
         elif self._ending is Closing.NO_CLOSE_NOTIFY:
             ending = close.no_close_notify
-        if not self.broken:
+        if self.wire is not None and self.wire.ended is not None:
+            await self.wire.finish()
+        elif not self.broken:
             await ending(self.transport)

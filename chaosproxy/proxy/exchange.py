@@ -19,6 +19,7 @@ from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.plan import Plan
 from chaosproxy.proxy.upstream import Upstream
 from chaosproxy.proxy.upstream_side import UpstreamSide
+from chaosproxy.wire.wire import Wire
 
 
 class House(Protocol):
@@ -39,6 +40,7 @@ class PausableChannel(ClientChannel, Protocol):
     """The client's connection."""
 
     paused: bool
+    wire: Wire | None
 
     def pause(self) -> None: ...
     def unpause(self) -> None: ...
@@ -159,6 +161,15 @@ class Exchange:
         else:
             self.client.gone(abort, now)
             self._finish_if_over(now)
+
+    def connection_ended(self, abort: Abort, now: float) -> None:
+        """A fault of the client's whole connection has ended it."""
+        for note in self._connection.wire.notes if self._connection.wire is not None else ():
+            self.observer.fired(note.t, note.fault, note.hop, note.hop_name, note.detail)
+        self.client.cut_off(abort, now)
+        if self.upstream is not None:
+            self.upstream.end(abort.cause, now)
+        self._finish_if_over(now)
 
     def client_writable(self, now: float) -> None:
         """The client takes more."""

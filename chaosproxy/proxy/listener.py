@@ -10,9 +10,14 @@ from chaosproxy.wire import listen
 from chaosproxy.wire.memory import Memory
 from chaosproxy.wire.plain import Plain
 from chaosproxy.wire.transport import Transport
+from chaosproxy.wire.wire import Wire
 
 HANDSHAKE = 10.0
 """Seconds that a TLS handshake may take."""
+
+
+Admit = Callable[[Transport], tuple[int, Transport, Wire | None]]
+Accept = Callable[[int, Transport, Wire | None], None]
 
 
 class Listener:
@@ -26,31 +31,34 @@ class Listener:
         shown = f"[{host}]" if ":" in host else host
         self.url = f"{'https' if tls else 'http'}://{shown}:{port}"
 
-    async def run(self, accept: Callable[[Transport], None]) -> None:
-        """Accept until closed; each connection whose handshake succeeds goes to `accept`."""
+    async def run(self, admit: Admit, accept: Accept) -> None:
+        """Accept until closed. `admit` counts a connection and may put a wire on it; with its handshake done it goes to
+        `accept`."""
         async with trio.open_nursery() as nursery:
             with self._scope:
                 while True:
-                    transport = Plain(await listen.accept(self._socket))
+                    number, transport, wire = admit(Plain(await listen.accept(self._socket)))
                     if self._tls is None:
-                        accept(transport)
+                        accept(number, transport, wire)
                     else:
-                        nursery.start_soon(self._shake, transport, self._tls, accept)
+                        nursery.start_soon(self._shake, number, transport, wire, self._tls, accept)
             nursery.cancel_scope.cancel()
 
     @staticmethod
-    async def _shake(below: Plain, context: ssl.SSLContext, accept: Callable[[Transport], None]) -> None:
+    async def _shake(number: int, below: Transport, wire: Wire | None, context: ssl.SSLContext, accept: Accept) -> None:
         transport = Memory(below, context, server_side=True)
         try:
             with trio.move_on_after(HANDSHAKE) as deadline:
                 await transport.handshake()
         except OSError:
+            if wire is not None and wire.ended is not None:
+                await wire.finish()
             transport.close()
             return
         if deadline.cancelled_caught:
             transport.close()
             return
-        accept(transport)
+        accept(number, transport, wire)
 
     def close(self) -> None:
         """Accept nothing further; connections that are there go on."""

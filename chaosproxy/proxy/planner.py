@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from chaosproxy.chain.chain import Chain, Placed
 from chaosproxy.chain.fault import Context
 from chaosproxy.model.messages import RequestHead
+from chaosproxy.proxy.alarm import Alarm
+from chaosproxy.proxy.connection_faults import ConnectionFaults
 from chaosproxy.proxy.plan import Plan
 from chaosproxy.scenario.rules import Decision, Rules
 from chaosproxy.scenario.schema import Scenario, fault_random
@@ -32,6 +34,10 @@ class Planner:
         self.seed = seed
         self._speed = speed
         self._rules = Rules(scenario.rules, seed)
+
+    def connection_faults(self, alarm: Alarm) -> ConnectionFaults:
+        """What `connections:` does to new connections."""
+        return ConnectionFaults(self.scenario, self.seed, self._speed, alarm)
 
     def decide(self, head: RequestHead, protocol: str) -> Decision:
         """Which rule applies; `needs_json`: not known before the body is complete."""

@@ -28,6 +28,7 @@ from chaosproxy.proxy.upstream import Pool, Upstream, UpstreamConnection
 from chaosproxy.scenario.rules import Decision
 from chaosproxy.session import Session
 from chaosproxy.wire.transport import Transport
+from chaosproxy.wire.wire import Wire
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 """What an HTTP/2 client says first (RFC 9113 section 3.4)."""
@@ -35,7 +36,8 @@ READ_FIRST = 65536
 
 log = logging.getLogger("chaosproxy")
 
-Dial = Callable[[UpstreamAddress, tuple[str, ...]], Awaitable[Transport]]
+Wrap = Callable[[Transport], Transport]
+Dial = Callable[[UpstreamAddress, tuple[str, ...], Wrap], Awaitable[Transport]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class Wiring:
 
     upstreams: tuple[UpstreamAddress, ...]
     dial: Dial
-    """`dial(address, protocols offered by ALPN)` connects, under TLS where the address says so; UpstreamFault if not."""
+    """`dial(address, protocols offered by ALPN, wrap)` connects, wraps the bare transport, shakes hands where the address
+    says so; UpstreamFault if not."""
 
 
 class Proxy:
@@ -63,6 +66,7 @@ class Proxy:
         self._upstream_count = 0
         self._exchange_count = 0
         self._pool = self._make_pool()
+        self._faults = planner.connection_faults(self.alarm)
 
     def _make_pool(self) -> Pool:
         options = self.planner.scenario.upstream
@@ -75,6 +79,7 @@ class Proxy:
         """New exchanges follow `planner`; running ones keep what they began with."""
         before = self.planner.scenario.upstream
         self.planner = planner
+        self._faults = planner.connection_faults(self.alarm)
         if planner.scenario.upstream != before:
             old = self._pool
             self._pool = self._make_pool()
@@ -90,7 +95,15 @@ class Proxy:
 
     def _spawn(self, function: Callable[..., Awaitable[None]], *arguments: object) -> None:
         assert self._nursery is not None
-        self._nursery.start_soon(function, *arguments)
+        self._nursery.start_soon(self._contained, function, arguments)
+
+    @staticmethod
+    async def _contained(function: Callable[..., Awaitable[None]], arguments: tuple[object, ...]) -> None:
+        """Run a connection's task; a bug in it costs that connection, never the proxy."""
+        try:
+            await function(*arguments)
+        except Exception as error:
+            log.exception("a connection has failed: %s", error)  # noqa: TRY401 - one line without -v
 
     async def shut_down(self, grace: float) -> None:
         """Let running exchanges finish for `grace` seconds, then end them; every one is journalled."""
@@ -112,11 +125,17 @@ class Proxy:
 
     # ---- clients
 
-    def accept(self, transport: Transport) -> None:
-        """Serve a client connection; under TLS its handshake is done."""
-        self._spawn(self._serve_client, transport)
+    def admit(self, transport: Transport) -> tuple[int, Transport, Wire | None]:
+        """A client has connected: its number, and the transport to go on with."""
+        self._client_count += 1
+        wired, wire = self._faults.wired(transport, Role.SERVER, self._client_count)
+        return self._client_count, wired, wire
 
-    async def _serve_client(self, transport: Transport) -> None:
+    def accept(self, number: int, transport: Transport, wire: Wire | None) -> None:
+        """Serve a client connection that was admitted; under TLS its handshake is done."""
+        self._spawn(self._serve_client, number, transport, wire)
+
+    async def _serve_client(self, number: int, transport: Transport, wire: Wire | None) -> None:
         try:
             early = b""
             protocol = transport.alpn
@@ -125,10 +144,12 @@ class Proxy:
                 if not early:
                     return
                 protocol = "h2" if early.startswith(PREFACE) else "http/1.1"
-            self._client_count += 1
+            if wire is not None:
+                name = getattr(transport, "server_name", None)
+                self._faults.known(wire, Role.SERVER, number, protocol, name)
             session = self._session(protocol, Role.SERVER, tls=transport.tls)
             connection = ClientConnection(
-                transport, session, self._client_count, self._spawn, self._open_exchange, self._client_closed
+                transport, session, number, self._spawn, self._open_exchange, self._client_closed, wire
             )
             self._clients.add(connection)
             await connection.run(early)
@@ -233,14 +254,23 @@ class Proxy:
             offers = ("h2",)
         elif wanted == "auto" and client_protocol == "h2" and address.tls:
             offers = ("h2", "http/1.1")
-        transport = await self._wiring.dial(address, offers)
+        self._upstream_count += 1
+        number, faults, wires = self._upstream_count, self._faults, list[Wire]()
+
+        def wrap(below: Transport) -> Transport:
+            wired, wire = faults.wired(below, Role.CLIENT, number)
+            wires.extend(() if wire is None else (wire,))
+            return wired
+
+        transport = await self._wiring.dial(address, offers, wrap)
         protocol = transport.alpn or ("h2" if offers == ("h2",) and not address.tls else "http/1.1")
         if protocol not in offers:
             transport.close()
             raise UpstreamFault(f"{address.url} does not speak {offers[0]}")
-        self._upstream_count += 1
+        for wire in wires:
+            faults.known(wire, Role.CLIENT, number, protocol, address.host if address.tls else None)
         session = self._session(protocol, Role.CLIENT, tls=address.tls)
-        return UpstreamConnection(transport, session, self._upstream_count, self._spawn, upstream)
+        return UpstreamConnection(transport, session, number, self._spawn, upstream, wires[0] if wires else None)
 
 
 async def _first_bytes(transport: Transport) -> bytes:

@@ -17,6 +17,7 @@ from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.connection import Connection, Spawn
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session, Signal, Stopped
 from chaosproxy.wire.transport import Transport
+from chaosproxy.wire.wire import Wire
 
 
 class Requester(Protocol):
@@ -46,8 +47,16 @@ class Requester(Protocol):
 class UpstreamConnection(Connection):
     """One connection to an upstream, with the exchanges that use it now."""
 
-    def __init__(self, transport: Transport, session: Session, number: int, spawn: Spawn, upstream: "Upstream") -> None:
-        super().__init__(transport, session, number, spawn)
+    def __init__(
+        self,
+        transport: Transport,
+        session: Session,
+        number: int,
+        spawn: Spawn,
+        upstream: "Upstream",
+        wire: Wire | None = None,
+    ) -> None:
+        super().__init__(transport, session, number, spawn, wire)
         self.upstream = upstream
         self.exchanges: dict[int, Requester] = {}
         self.used = False
@@ -89,7 +98,7 @@ class UpstreamConnection(Connection):
 
     async def _finish(self) -> None:
         # A client that is gone is gone at once: no lingering, which would hide it from an upstream that only writes.
-        if self._ending is Closing.RST:
+        if self._ending is Closing.RST or self.wire is not None:
             await super()._finish()
         elif not self.broken:
             self.transport.fin()

@@ -17,7 +17,7 @@ from chaosproxy.scenario.reading import Reader, unknown_name
 from chaosproxy.scenario.schema import Connection, ConnectionMatch, Hop, Rule
 from chaosproxy.scenario.values import UNSET
 
-CONNECTIONS_ACT = False
+CONNECTIONS_ACT = True
 """Whether the proxy acts on `connections:`. What it would ignore silently is refused instead; everything below the key
 is read and checked all the same."""
 

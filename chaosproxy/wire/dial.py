@@ -7,6 +7,7 @@ import contextlib
 import os
 import socket
 import ssl
+from collections.abc import Callable
 
 import trio
 
@@ -14,8 +15,6 @@ from chaosproxy.errors import UpstreamFault
 from chaosproxy.wire.memory import Memory
 from chaosproxy.wire.plain import Plain
 from chaosproxy.wire.transport import Transport
-
-__all__ = ["Transport", "connect", "dial"]
 
 WITHIN = 30.0
 """Seconds for connecting and, again, for the handshake."""
@@ -78,12 +77,23 @@ async def _straight(host: str, port: int) -> Plain:
     return Plain(socket.socket(fileno=sock.detach()))
 
 
-async def connect(host: str, port: int, context: ssl.SSLContext | None, server_name: str | None = None) -> Transport:
-    """`dial`, and the handshake where a context is given; SNI and the name verified are `server_name`, else `host`."""
-    plain = await dial(host, port)
+def _unwrapped(transport: Transport) -> Transport:
+    return transport
+
+
+async def connect(
+    host: str,
+    port: int,
+    context: ssl.SSLContext | None,
+    server_name: str | None = None,
+    wrap: Callable[[Transport], Transport] = _unwrapped,
+) -> Transport:
+    """`dial`, and the handshake where a context is given; SNI and the name verified are `server_name`, else `host`.
+    `wrap` may put something between the socket and TLS."""
+    below = wrap(await dial(host, port))
     if context is None:
-        return plain
-    transport = Memory(plain, context, server_side=False, server_hostname=server_name or host)
+        return below
+    transport = Memory(below, context, server_side=False, server_hostname=server_name or host)
     try:
         with trio.fail_after(WITHIN):
             await transport.handshake()

@@ -1,0 +1,89 @@
+"""`connections:` at work: which connections meet which faults, and their wires.
+
+A wire goes under TLS, before anything is known but side and number; entries that ask for the protocol or the name (SNI)
+are armed once that is known. Must not know: exchanges.
+"""
+
+import math
+
+import trio
+
+from chaosproxy.chain.fault import Context
+from chaosproxy.chain.placed import Placed
+from chaosproxy.model.globs import glob
+from chaosproxy.model.messages import RequestHead
+from chaosproxy.model.places import Role
+from chaosproxy.proxy.alarm import Alarm
+from chaosproxy.scenario.schema import Connection, Hop, Scenario, fault_random
+from chaosproxy.wire.transport import Transport
+from chaosproxy.wire.wire import Wire
+
+HOP = -1
+"""The journal's hop of a fault that lies under all hops."""
+
+
+class WireRing:
+    """What the alarm rings for one wire."""
+
+    def __init__(self, wire: Wire, alarm: Alarm) -> None:
+        self.armed = math.inf
+        self._wire = wire
+        self._alarm = alarm
+
+    def due(self, time: float) -> None:
+        if time < self.armed:
+            self._alarm.set(self, time)
+
+    def ring(self, now: float) -> None:
+        self._wire.ring(now)
+
+
+class ConnectionFaults:
+    """The `connections:` of one scenario."""
+
+    def __init__(self, scenario: Scenario, seed: int, speed: float, alarm: Alarm) -> None:
+        self._entries = list(enumerate(scenario.connections))
+        self._seed = seed
+        self._speed = speed
+        self._alarm = alarm
+
+    def wired(self, transport: Transport, role: Role, number: int) -> tuple[Transport, Wire | None]:
+        """`transport`, under a wire if an entry may concern this connection; what is known now is armed now."""
+        side = "client" if role is Role.SERVER else "upstream"
+        entries = [
+            (index, entry)
+            for index, entry in self._entries
+            if entry.match.side in (None, side) and entry.match.number.holds(number)
+        ]
+        if not entries:
+            return transport, None
+        now = trio.current_time()
+        wire = Wire(transport, role, now)
+        wire.on_due = WireRing(wire, self._alarm).due
+        for index, entry in entries:
+            if entry.match.protocol is None and entry.match.sni is None:
+                wire.arm(self._placed(index, entry, number, now, tls=False), now)
+        return wire, wire
+
+    def known(self, wire: Wire, role: Role, number: int, protocol: str, server_name: str | None) -> None:
+        """Now the protocol and the name are known too."""
+        side = "client" if role is Role.SERVER else "upstream"
+        now = trio.current_time()
+        for index, entry in self._entries:
+            match = entry.match
+            if match.side not in (None, side) or not match.number.holds(number):
+                continue
+            if match.protocol is None and match.sni is None:
+                continue
+            named = match.sni is None or (server_name is not None and glob(match.sni, server_name))
+            if named and match.protocol in (None, protocol):
+                wire.arm(self._placed(index, entry, number, wire.began, tls=server_name is not None), now)
+
+    def _placed(self, index: int, entry: Connection, number: int, began: float, *, tls: bool) -> list[Placed]:
+        request = RequestHead(b"", b"")
+        placed = []
+        for spec, label in zip(entry.faults, Hop(None, entry.faults).labels, strict=True):
+            random = fault_random(self._seed, -1 - index, number, HOP, label)
+            context = Context(random=random, request=request, tls=tls, began=began, speed=self._speed)
+            placed.append(Placed(HOP, "connection", spec, context))
+        return placed
