@@ -290,7 +290,12 @@ def test_the_connection_is_cut_and_takes_the_siblings_along(server, manner, clos
     assert kinds(server.written()) == [("HEADERS", 1, False), ("DATA", 1, False)]
     assert server.session.closing is closing
     [gone] = server.session.resume()
-    assert (gone.stream, gone.abort.cause, gone.abort.origin, gone.abort.scope) == (3, "cut", Peer.PROXY, Scope.CONNECTION)
+    assert (gone.stream, gone.abort.cause, gone.abort.origin, gone.abort.scope) == (
+        3,
+        "cut",
+        Peer.PROXY,
+        Scope.CONNECTION,
+    )
     server.session.send(3, [OK, End()])
     assert server.written() == []
     assert server.session.receive(server.headers(5, GET, end=True)) == []
