@@ -10,7 +10,7 @@ import ssl
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Self, assert_never
+from typing import Self
 
 import trio
 
@@ -33,6 +33,9 @@ class Ending(StrEnum):
     NO_CLOSE_NOTIFY = "no_close_notify"
     OPEN = "open"
     """It has not ended. In a script: write nothing more, keep the socket until the client leaves."""
+
+
+_ENDINGS = {Ending.FIN: close.fin, Ending.RST: close.rst, Ending.NO_CLOSE_NOTIFY: close.no_close_notify}
 
 
 class _Recorder:
@@ -80,19 +83,12 @@ class _Recorder:
 
     async def leave(self, ending: Ending) -> None:
         """End the connection from here; `OPEN` waits until the peer ends it."""
-        match ending:
-            case Ending.FIN:
-                await close.fin(self.transport)
-            case Ending.RST:
-                await close.rst(self.transport)
-            case Ending.NO_CLOSE_NOTIFY:
-                await close.no_close_notify(self.transport)
-            case Ending.OPEN:
-                while await self.read():
-                    pass
-                self.transport.close()
-            case _:
-                assert_never(ending)
+        if ending is not Ending.OPEN:
+            await _ENDINGS[ending](self.transport)
+            return
+        while await self.read():
+            pass
+        self.transport.close()
 
     def note(self, ending: Ending) -> None:
         """The connection has ended like this, now."""
