@@ -150,17 +150,17 @@ SCENARIOS = {
     "chaosproxy, six faults": f"""version: 1
 hops:
   - faults:
-      - compress: gzip
       {ARMED}
-  - faults:
-      - latency: 5ms
       - timeout: {{idle: 60s}}
   - faults:
-      - error_event: {{at: {{event: 1000000000}}}}
-      - latency: 5ms
+      - client_abort: propagate
+      - timeout: {{first_event: 60s, total: 1h}}
+  - faults:
+      - cut: {{at: {{bytes: 1000000000000}}}}
+      - buffer: {{bytes: 4KiB, if: {{status: 503}}}}
 """,
 }
-"""Compression does not apply (the reader accepts none), the triggers never fire: the price of being ready."""
+"""None of these ever acts: the price of being ready."""
 
 
 def chaosproxy(name: str) -> Callable[[Starter], Peer]:
