@@ -9,7 +9,9 @@ import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from chaosproxy.framing import splitter_for
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.model import headers as fields
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead
 from chaosproxy.model.places import Manner, Peer, Scope
 from chaosproxy.proxy.alarm import Alarm
@@ -81,11 +83,21 @@ class Exchange:
 
     def _begin(self, head: RequestHead, plan: Plan, now: float) -> None:
         plan.chain.start(now)
+        if plan.faulty and not head.final:
+            self._prepare_request_records(head, plan)
         if head.final:
             self._request_complete = True
             self.observer.request_end(now)
         plan.chain.request.push_control(head, now)
         self.settle(now)
+
+    @staticmethod
+    def _prepare_request_records(head: RequestHead, plan: Plan) -> None:
+        coding = fields.first(head.headers, b"content-encoding")
+        if coding is not None and coding.lower() not in (b"", b"identity"):
+            plan.chain.request.coded = True
+        else:
+            plan.chain.request.records = splitter_for(fields.first(head.headers, b"content-type"), plan.records)
 
     def refuse(self, abort: Abort, now: float) -> None:
         """The client broke a rule of its protocol: answered here if no head has gone out; the upstream is ended."""
@@ -157,6 +169,8 @@ class Exchange:
                 return
             self.client.gone(abort, now)
             plan.chain.hangup(now, abort.cause if abort.origin is Peer.CLIENT else "connection")
+            if not self._request_complete and self.upstream is not None and not self.upstream.tunnel:
+                self.upstream.end(abort.cause, now)  # whoever ignores the leaving: the rest of the request never comes
             self.settle(now)
         else:
             self.client.gone(abort, now)
