@@ -7,6 +7,7 @@ from chaosproxy.model.places import Manner, Peer
 from chaosproxy.proxy.connection import Connection, Spawn
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.session import Arrived, Closed, Gone, Granted, Session, Signal, Stopped
+from chaosproxy.wire.hangup import HangupWatch
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
 
@@ -25,6 +26,7 @@ class ClientConnection(Connection):
         open_exchange: Opener,
         on_closed: Callable[["ClientConnection"], None],
         wire: Wire | None = None,
+        watch: HangupWatch | None = None,
     ) -> None:
         super().__init__(transport, session, number, spawn, wire)
         if wire is not None:
@@ -32,6 +34,7 @@ class ClientConnection(Connection):
         self.exchanges: dict[int, Exchange] = {}
         self.first_stream = 0
         self._open_exchange = open_exchange
+        self._watch = watch
         self._on_closed = on_closed
         self._newest = 0
         self._seen = 0
@@ -112,6 +115,29 @@ class ClientConnection(Connection):
                     return
         finally:
             self._resuming = False
+
+    def pause(self) -> None:
+        """Stop reading; the client's leaving is noticed all the same, where the system can tell."""
+        super().pause()
+        descriptor = self.transport.descriptor
+        if self._watch is not None and descriptor is not None:
+            self._watch.add(descriptor, self._left_unread)
+
+    def unpause(self) -> None:
+        descriptor = self.transport.descriptor
+        if self._watch is not None and descriptor is not None:
+            self._watch.remove(descriptor)
+        super().unpause()
+
+    def _left_unread(self, reset: bool) -> None:
+        """The client has left behind a body that nobody reads."""
+        if not reset and any(exchange.in_tunnel for exchange in self.exchanges.values()):
+            return  # there a FIN is the end of one way, and stands behind what is unread
+        now = self.now()
+        for exchange in list(self.exchanges.values()):
+            exchange.client_gone(Abort("client:rst" if reset else "client:fin", Peer.CLIENT, manner=Manner.FIN), now)
+        self.broken = reset
+        self.leave()
 
     def _ended_by_fault(self, abort: Abort) -> None:
         """A fault of the whole connection has ended it: every exchange on it ends with it."""

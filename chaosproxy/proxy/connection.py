@@ -87,8 +87,10 @@ class Connection(ABC):
                         self._read()
                 if self.owes():
                     await trio.sleep_forever()
+            self.unpause()  # nothing may watch a descriptor that is about to be somebody else's
             await self._finish()
         finally:
+            self.unpause()
             self.transport.close()
             self.closed()
 

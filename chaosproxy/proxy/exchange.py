@@ -202,6 +202,11 @@ class Exchange:
         """The proxy is leaving: both sides end now."""
         self._end_both(Abort("shutdown", Peer.PROXY, scope=Scope.STREAM, manner=Manner.RESET), now)
 
+    @property
+    def in_tunnel(self) -> bool:
+        """It has become a tunnel."""
+        return self.upstream is not None and self.upstream.tunnel
+
     # ---- what follows
 
     def settle(self, now: float) -> None:

@@ -27,6 +27,7 @@ from chaosproxy.proxy.planner import ClientFacts, Planner
 from chaosproxy.proxy.upstream import Pool, Upstream, UpstreamConnection
 from chaosproxy.scenario.rules import Decision
 from chaosproxy.session import Session
+from chaosproxy.wire.hangup import HangupWatch
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
 
@@ -56,6 +57,7 @@ class Proxy:
     def __init__(self, wiring: Wiring, planner: Planner, journal: Journal) -> None:
         self.journal = journal
         self.alarm = Alarm()
+        self._watch = HangupWatch()
         self.planner = planner
         self._wiring = wiring
         self._nursery: trio.Nursery | None = None
@@ -91,6 +93,7 @@ class Proxy:
         async with trio.open_nursery() as nursery:
             self._nursery = nursery
             nursery.start_soon(self.alarm.run)
+            nursery.start_soon(self._watch.run)
             task_status.started()
 
     def _spawn(self, function: Callable[..., Awaitable[None]], *arguments: object) -> None:
@@ -149,7 +152,7 @@ class Proxy:
                 self._faults.known(wire, Role.SERVER, number, protocol, name)
             session = self._session(protocol, Role.SERVER, tls=transport.tls)
             connection = ClientConnection(
-                transport, session, number, self._spawn, self._open_exchange, self._client_closed, wire
+                transport, session, number, self._spawn, self._open_exchange, self._client_closed, wire, self._watch
             )
             self._clients.add(connection)
             await connection.run(early)

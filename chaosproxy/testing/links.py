@@ -64,6 +64,7 @@ class Link:
 
     __slots__ = ("_closed", "_incoming", "_outgoing", "alpn", "tls")
     backlog = 0
+    descriptor = None
 
     def __init__(self, incoming: _Way, outgoing: _Way) -> None:
         self._incoming, self._outgoing = incoming, outgoing

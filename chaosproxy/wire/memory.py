@@ -84,6 +84,10 @@ class Memory:
         # Application data may have come in one flight with the peer's last handshake message.
         self._more = True
 
+    @property
+    def descriptor(self) -> int | None:
+        return self._below.descriptor
+
     def recv(self, nbytes: int) -> bytes | None:
         while True:
             if self._plain:

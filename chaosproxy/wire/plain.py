@@ -45,6 +45,11 @@ class Plain:
         self.tls = False
         self.alpn: str | None = None
 
+    @property
+    def descriptor(self) -> int | None:
+        found = self.socket.fileno()
+        return found if found >= 0 else None
+
     def recv(self, nbytes: int) -> bytes | None:
         try:
             return self.socket.recv(nbytes)

@@ -20,6 +20,11 @@ class Transport(Protocol):
         """Bytes that `send` took and the layer below has not: `writable` hands them on."""
         ...
 
+    @property
+    def descriptor(self) -> int | None:
+        """The socket's descriptor, for who wants to watch it; None where there is none."""
+        ...
+
     def recv(self, nbytes: int) -> bytes | None:
         """Up to `nbytes`; b"" = the peer's FIN (under TLS: close_notify); None = nothing yet."""
         ...

@@ -90,6 +90,10 @@ class Wire:
             return [chain.response if response else chain.request for chain in reversed(self._layers)]
         return [chain.response if response else chain.request for chain in self._layers]
 
+    @property
+    def descriptor(self) -> int | None:
+        return self._below.descriptor
+
     def recv(self, nbytes: int) -> bytes | None:
         now = trio.current_time()
         if self._lost is not None:

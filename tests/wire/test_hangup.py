@@ -1,0 +1,66 @@
+"""A peer's leaving is noticed though nobody reads."""
+
+import select
+import socket
+
+import pytest
+import trio
+import trio.testing
+
+from chaosproxy.wire.close import reset_on_close
+from chaosproxy.wire.hangup import HangupWatch
+
+pytestmark = pytest.mark.skipif(not hasattr(select, "EPOLLRDHUP"), reason="only Linux tells without reading")
+
+
+def connected() -> tuple[socket.socket, socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        client = socket.create_connection(server.getsockname())
+        accepted, _ = server.accept()
+    return client, accepted
+
+
+@pytest.mark.parametrize("reset", [False, True])
+async def test_leaving_behind_unread_bytes_is_told_once(reset, nursery):
+    watch = HangupWatch()
+    nursery.start_soon(watch.run)
+    client, accepted = connected()
+    told: list[bool] = []
+    noticed = trio.Event()
+
+    def left(was_reset: bool) -> None:
+        told.append(was_reset)
+        noticed.set()
+
+    with accepted:
+        watch.add(accepted.fileno(), left)
+        client.send(b"unread")
+        if reset:
+            reset_on_close(client)
+        client.close()
+        with trio.fail_after(5):
+            await noticed.wait()
+        await trio.testing.wait_all_tasks_blocked()
+    assert told == [reset]
+    nursery.cancel_scope.cancel()
+
+
+async def test_what_is_removed_is_not_told_and_its_number_can_be_watched_again(nursery):
+    watch = HangupWatch()
+    nursery.start_soon(watch.run)
+    client, accepted = connected()
+    other, second = connected()
+    noticed = trio.Event()
+    with accepted, second:
+        watch.add(accepted.fileno(), lambda _: pytest.fail("it was removed"))
+        watch.remove(accepted.fileno())
+        watch.add(second.fileno(), lambda _: noticed.set())
+        client.close()
+        other.close()
+        with trio.fail_after(5):
+            await noticed.wait()
+        noticed = trio.Event()
+        watch.add(accepted.fileno(), lambda _: noticed.set())
+        with trio.fail_after(5):
+            await noticed.wait()
+    nursery.cancel_scope.cancel()
