@@ -178,8 +178,8 @@ class Exchange:
 
     def connection_ended(self, abort: Abort, now: float) -> None:
         """A fault of the client's whole connection has ended it."""
-        for note in self._connection.wire.notes if self._connection.wire is not None else ():
-            self.observer.fired(note.t, note.fault, note.hop, note.hop_name, note.detail)
+        if self._connection.wire is not None:
+            self.observer.take_notes(list(self._connection.wire.notes))
         self.client.cut_off(abort, now)
         if self.upstream is not None:
             self.upstream.end(abort.cause, now)
@@ -237,7 +237,7 @@ class Exchange:
             upstream.tunnel_ended(now)
             client.tunnel_ended(now)
         if chain.notes:
-            self._take_notes()
+            self.observer.take_notes(chain.notes)
         if client.over and upstream.over:
             self._finish_if_over(now)
         elif chain.due < self.armed:
@@ -259,16 +259,6 @@ class Exchange:
         elif not self.client.over and not line.wants():
             connection.pause()
 
-    def _take_notes(self) -> None:
-        assert self._plan is not None
-        notes = self._plan.chain.notes
-        for note in notes:
-            if note.kind == "fired":
-                self.observer.fired(note.t, note.fault, note.hop, note.hop_name, note.detail)
-            else:
-                self.observer.not_fired(note.fault, note.hop, note.detail)
-        notes.clear()
-
     def _finish_if_over(self, now: float) -> None:
         upstream = self.upstream
         if self._finished or not self.client.over or (upstream is not None and not upstream.over):
@@ -278,12 +268,8 @@ class Exchange:
         if self._plan is not None:
             chain = self._plan.chain
             chain.close(now)
-            self._take_notes()
-            request, response, record = chain.request, chain.response, self.record
-            record.request.bytes = request.bytes_in
-            record.response.bytes_in, record.response.bytes_out = response.bytes_in, response.bytes_out
-            if response.records is not None:
-                record.response.events_in, record.response.events_out = response.records_in, response.records_out
+            self.observer.take_notes(chain.notes)
+            self.observer.totals(chain.request, chain.response)
         self._house.finished(self)
 
     def _end_both(self, abort: Abort, now: float) -> None:

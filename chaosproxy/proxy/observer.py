@@ -3,6 +3,8 @@
 Rules: the only place where the driver's facts become journal fields. Must not know: why anything happened.
 """
 
+from chaosproxy.chain.line import Line
+from chaosproxy.chain.placed import Noted
 from chaosproxy.journal import mask
 from chaosproxy.journal.record import Ending, ExchangeRecord, Fired, NotFired
 from chaosproxy.model.messages import RequestHead, ResponseHead
@@ -84,8 +86,20 @@ class Observer:
         self.record.times.end = now - self._began
         self.record.detail = self.record.detail or detail
 
-    def fired(self, time: float, fault: str, hop: int, hop_name: str | None, detail: str) -> None:
-        self.record.faults.append(Fired(max(0.0, time - self._began), fault, hop, hop_name, detail))
+    def take_notes(self, notes: list[Noted]) -> None:
+        """What the faults have said since the last time; empties the list."""
+        for note in notes:
+            if note.kind == "fired":
+                since = max(0.0, note.t - self._began)
+                self.record.faults.append(Fired(since, note.fault, note.hop, note.hop_name, note.detail))
+            else:
+                self.record.not_fired.append(NotFired(note.fault, note.hop, note.detail))
+        notes.clear()
 
-    def not_fired(self, fault: str, hop: int, reason: str) -> None:
-        self.record.not_fired.append(NotFired(fault, hop, reason))
+    def totals(self, request: Line, response: Line) -> None:
+        """The counts of both ways, when the exchange is over."""
+        self.record.request.bytes = request.bytes_in
+        shown = self.record.response
+        shown.bytes_in, shown.bytes_out = response.bytes_in, response.bytes_out
+        if response.records is not None:
+            shown.events_in, shown.events_out = response.records_in, response.records_out
