@@ -97,7 +97,7 @@ class Chain:
     def hangup(self, now: float, cause: str) -> None:
         """The client is gone: each hop is told, from the client's side on, until one swallows it."""
         self.cancel_cause = self.cancel_cause or cause
-        self.response.client_gone()
+        self.response.discard()
         self._tell(len(self._responses), now, whole=self.request.complete)
         self._settle(now)
 
@@ -128,6 +128,11 @@ class Chain:
         self.response.settle(now)
 
     # ---- the places' side
+
+    @property
+    def has_heads(self) -> bool:
+        """HTTP passes here, not the raw bytes of a connection."""
+        return self.request.has_head
 
     def note(self, place: Place, kind: str, detail: str, now: float) -> None:
         """What a fault has to say for the journal."""
@@ -222,3 +227,4 @@ class Chain:
         self.cancelled = True
         for stage in self.request.stages:
             stage.abandon()
+        self.request.discard()

@@ -49,6 +49,8 @@ class Line:
         """What records the body has; known from the head on."""
         self.completing: Event | None = None
         """What has ended the body while a last line was unfinished: it completes that record."""
+        self.has_head = False
+        """A head has been pushed; none ever is where the bytes are those of a whole connection."""
         self.complete = False
         """The End has been pushed."""
         self.due = math.inf
@@ -110,6 +112,7 @@ class Line:
             self.wake(now)
         match event:
             case RequestHead() | ResponseHead():
+                self.has_head = True
                 if self.records is not None and not self.coded:
                     self.kind = _KINDS.get(type(self.records))
             case Trailers() | End():
@@ -238,6 +241,6 @@ class Line:
         """The exchange begins."""
         self._plan(now)
 
-    def client_gone(self) -> None:
-        """Nobody takes anything any more; what has come through is discarded, and what still comes."""
+    def discard(self) -> None:
+        """Nobody wants anything any more: what has come through is discarded, and what still comes."""
         self.exit.close()

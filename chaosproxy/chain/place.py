@@ -37,6 +37,11 @@ class Node(Protocol):
 class Director(Protocol):
     """The chain, as a place needs it: what reaches beyond the place."""
 
+    @property
+    def has_heads(self) -> bool:
+        """HTTP passes here, not raw bytes."""
+        ...
+
     def note(self, place: "Place", kind: str, detail: str, now: float) -> None: ...
     def passed_on(self, place: "Place", now: float) -> None: ...
     def cancel(self, place: "Place", now: float) -> None: ...
@@ -153,8 +158,8 @@ class Place:
             return
         release = max(time, self.floor)
         if isinstance(event, Data):
-            if not event.payload:
-                return  # it would be a last chunk
+            if not event.payload or (not self.passed_head and self.director.has_heads):
+                return  # empty it would be a last chunk; in front of the head it has no place
             if not self.outbox and release <= now and self.next.make_room(now):
                 self.next.data(event, now)
                 return

@@ -76,8 +76,8 @@ class Span:
             size, records = len(data.payload), len(data.ends)
             if (
                 self.bytes + size >= self.max_bytes
-                or (records and self.records + records >= self.max_records)
-                or (data.whole and self.chunks + 1 >= self.max_chunks)
+                or self.records + records >= self.max_records
+                or self.chunks + data.whole >= self.max_chunks
                 or self.wants_body
             ):
                 self._rouse_for(data)
@@ -101,7 +101,7 @@ class Span:
                 self.rouse(stage)
                 break
             if isinstance(event, End | Abort):
-                stage.closed = True  # its timers die with the terminal
+                stage.closed = stage.ended = stage.sealed = True  # its timers die with the terminal
         self.next.control(event, now)
 
     def rouse(self, stage: Stage) -> None:

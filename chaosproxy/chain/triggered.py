@@ -22,7 +22,7 @@ class Triggered(Fault):
         self._speed = context.speed
         self._fired = 0
         self._reading: Reading | None = None
-        self.rest = self._next()
+        self.rest = self._next(context.began)
 
     def fire(self, now: float) -> Actions:
         """Act, right at the place."""
@@ -33,7 +33,7 @@ class Triggered(Fault):
         at, turn = self._at, self._fired
         return turn > 0 and (at.every is None or (at.times is not None and turn >= at.times))
 
-    def _next(self) -> Rest:
+    def _next(self, now: float) -> Rest:
         """The rest until the next firing; for ever once `times` is used up, or where it does not repeat."""
         at, turn = self._at, self._fired
         if self._spent or at.reads_content:
@@ -46,7 +46,7 @@ class Triggered(Fault):
         if at.chunk is not None:
             return Rest(chunks=at.chunk + further)
         if at.time is not None:
-            return Rest(time=self._began + (at.time + further) / self._speed)
+            return Rest(time=self._next_time(at.time, now))
         if at.idle is not None:
             # The clock starts anew at each firing and each body byte.
             return Rest(idle=(at.every if turn and at.every is not None else at.idle) / self._speed)
@@ -54,7 +54,18 @@ class Triggered(Fault):
 
     def reached(self, limit: str, now: float) -> Actions:
         self._fired += 1
-        return (self._next(), *self.fire(now))
+        return (self._next(now), *self.fire(now))
+
+    def _next_time(self, first: float, now: float) -> float:
+        """On the schedule, and not before now: what was missed (a late ring, a late head) is not made up for."""
+        time = self._began + first / self._speed
+        step = (self._at.every or 0) / self._speed
+        if self._fired and step:
+            turns = max(1, int((now - time) / step))
+            time += turns * step
+            while time <= now:
+                time += step
+        return time
 
     # ---- reading records
 

@@ -75,6 +75,7 @@ class RunningTimeout(Fault):
         """When each that is running is over. (`idle` is measured by the place, or by `_life`.)"""
         self._idle = math.inf
         self._asked: float | None = None
+        self._head = self._event = False
         self._life: Life | None = None
         if spec.total is not None:
             self._limits["total"] = context.began + spec.total / self._speed
@@ -83,15 +84,15 @@ class RunningTimeout(Fault):
         self.rest = self._resting()
 
     def _resting(self) -> Rest:
-        records = 1.0 if "first_event" in self._limits else math.inf
+        records = math.inf if self._spec.first_event is None or self._event else 1.0
         return Rest(time=min(self._limits.values(), default=math.inf), idle=self._idle, records=records)
 
     def request_end(self, now: float) -> Actions:
         spec = self._spec
         self._asked = now
-        if spec.first_byte is not None:
+        if spec.first_byte is not None and not self._head:  # an answer may be early
             self._limits["first_byte"] = now + spec.first_byte / self._speed
-        if spec.first_event is not None:
+        if spec.first_event is not None and not self._event:
             self._limits["first_event"] = now + spec.first_event / self._speed
         if spec.idle is not None:
             self._idle = spec.idle / self._speed
@@ -100,9 +101,10 @@ class RunningTimeout(Fault):
     def control(self, event: Event, now: float) -> Actions:
         if not isinstance(event, ResponseHead):
             return (event,)
+        self._head = True
         self._limits.pop("first_byte", None)
         if self.kind is None:
-            self._limits.pop("first_event", None)  # nothing that comes could be told to be one
+            self._saw_event()  # nothing that comes could be told to be one
         elif self._spec.ignore and self._spec.idle is not None:
             self._life = Life(self.kind, self._spec.ignore, now if self._asked is None else self._asked)
             self._idle = self._spec.idle / self._speed
@@ -112,7 +114,7 @@ class RunningTimeout(Fault):
 
     def reached(self, limit: str, now: float) -> Actions:
         if limit == "records":
-            self._limits.pop("first_event", None)
+            self._saw_event()
             return (self._resting(),)
         return self._over("idle" if limit == "idle" else min(self._limits, key=lambda name: self._limits[name]))
 
@@ -123,7 +125,7 @@ class RunningTimeout(Fault):
         assert life is not None
         life.feed(data.payload, now)
         if data.ends:
-            self._limits.pop("first_event", None)
+            self._saw_event()
         self._plan(life)
         return (data,)
 
@@ -145,6 +147,10 @@ class RunningTimeout(Fault):
         if self.due <= now:  # silent because nobody takes anything: the clock stands still until `unblocked`
             self.due = min(self._limits.values(), default=math.inf)
         return ()
+
+    def _saw_event(self) -> None:
+        self._event = True
+        self._limits.pop("first_event", None)
 
     def _plan(self, life: "Life") -> None:
         self.due = min([life.last + self._idle, *self._limits.values()])

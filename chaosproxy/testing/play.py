@@ -1,205 +1,295 @@
 """Play a script against faults, in virtual time, without Trio: what goes in when, and what comes out when.
 
-`play([Cut(at=Trigger(event=3))], script)` returns what a client would have seen, as plain tuples to compare with `==`.
-A script is a list of `(time, what)`: bytes are body pieces of the response, events are events, `"hangup"` is the
-client's leaving, an int is room that the client makes (with `window`), anything else is refused.
+`play([Cut(at=Trigger(event=3))], script)` answers what a client would have seen, as plain values to compare with `==`;
+its text is a timeline in two columns, the upstream's side and the client's, for a failing assert.
+
+A script is a list of `(time, what)`, its times never going back:
+
+| what                      | means                                                                       |
+|---------------------------|-----------------------------------------------------------------------------|
+| `bytes`                   | one read of the response's body; a list of them: one read of several chunks |
+| a Data, Interim, Trailers, End, Abort, ResponseHead | that event of the response                        |
+| `Upload(bytes or event)`  | the same for the request, behind its head                                   |
+| `int`                     | the client takes so many body bytes more (only with `room`)                 |
+| `"hangup"`, `"hangup:rst"` | the client leaves                                                          |
+| `Cue(name)`               | a named input                                                               |
+
+The request's head comes at 0; the response's `head` with the first step that needs it.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
-from chaosproxy.chain.chain import Chain, Noted
+from chaosproxy.chain.chain import Chain, Noted, Placed
+from chaosproxy.chain.exit import WINDOW
 from chaosproxy.chain.fault import Context, FaultSpec
-from chaosproxy.chain.placed import Placed
-from chaosproxy.framing import splitter_for
-from chaosproxy.framing.splitter import RecordKind
-from chaosproxy.model.grammar import Grammar
+from chaosproxy.chain.guard import Guards, watch
+from chaosproxy.framing import RecordKind, splitter_for
+from chaosproxy.model.headers import first
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead
 from chaosproxy.model.places import Framing
 
 GET = RequestHead(b"GET", b"/", ((b"Host", b"test"),), final=True)
+POST = RequestHead(b"POST", b"/", ((b"Host", b"test"), (b"Transfer-Encoding", b"chunked")), framing=Framing.CHUNKED)
 SSE = ResponseHead(200, ((b"content-type", b"text/event-stream"),), b"OK", Framing.CHUNKED)
 
-Step = tuple[float, bytes | str | int | Event]
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A step of the request."""
+
+    what: bytes | Event
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A named input to every fault."""
+
+    name: str
+
+
+Step = tuple[float, bytes | Sequence[bytes] | int | str | Event | Upload | Cue]
+Faults = Sequence[FaultSpec] | Sequence[Sequence[FaultSpec]]
+
+
+@dataclass(slots=True, repr=False)
 class Played:
-    """What came of it."""
+    """What came of it. Times are rounded to nanoseconds."""
 
+    arrived: list[tuple[float, Event]] = field(default_factory=list)
+    """What the upstream sent."""
     out: list[tuple[float, Event]] = field(default_factory=list)
-    """Every event at the client's end, with its time."""
+    """What came to the client."""
+    request: list[tuple[float, Event]] = field(default_factory=list)
+    """What came to the upstream."""
     notes: list[Noted] = field(default_factory=list)
-    request: list[Event] = field(default_factory=list)
-    """What would have reached the upstream."""
     cancelled_at: float | None = None
-    """When the upstream was told."""
+    """When the upstream was told that nobody wants it."""
     cancel_cause: str = ""
+    end_cause: str | None = None
+    """The fault that made the answer's End."""
     bytes_in: int = 0
+    records_in: int = 0
+    chunks_in: int = 0
+    bytes_out: int = 0
+    records_out: int = 0
+    admitted: int = 0
+    """Body bytes of the response that were credited to the upstream."""
 
     @property
     def body(self) -> list[tuple[float, bytes]]:
-        """The body pieces with their times."""
+        """The pieces of the body with their times."""
         return [(time, event.payload) for time, event in self.out if isinstance(event, Data)]
 
     @property
     def data(self) -> bytes:
-        """All body bytes."""
+        """All of the body."""
         return b"".join(payload for _, payload in self.body)
 
     @property
-    def end(self) -> tuple[float, Event] | None:
-        """The terminal, if there was one."""
+    def head(self) -> tuple[float, ResponseHead] | None:
+        """The final head, if one came."""
+        return next(((time, event) for time, event in self.out if isinstance(event, ResponseHead)), None)
+
+    @property
+    def end(self) -> tuple[float, End | Abort] | None:
+        """The terminal, if one came."""
         return next(((time, event) for time, event in self.out if isinstance(event, End | Abort)), None)
 
     @property
-    def fired(self) -> list[str]:
-        return [note.fault for note in self.notes if note.kind == "fired"]
+    def fired(self) -> list[tuple[float, str, str]]:
+        """When which fault did what."""
+        return [(round(note.t, 9), note.fault, note.detail) for note in self.notes if note.kind == "fired"]
 
     @property
-    def not_fired(self) -> dict[str, str]:
-        return {note.fault: note.detail for note in self.notes if note.kind == "not_fired"}
+    def not_fired(self) -> list[tuple[str, str]]:
+        """Which fault did nothing, and why."""
+        return [(note.fault, note.detail) for note in self.notes if note.kind == "not_fired"]
 
-    def __str__(self) -> str:
-        return "\n".join(f"{time:9.3f}  {_shown(event)}" for time, event in self.out)
+    def __repr__(self) -> str:
+        rows = [(time, 0, _shown(event), "") for time, event in self.arrived]
+        rows += [(round(note.t, 9), 1, f"  {note.fault}: {note.detail}", "") for note in self.notes]
+        rows += [(time, 2, "", _shown(event)) for time, event in self.out]
+        if self.cancelled_at is not None:
+            rows.append((self.cancelled_at, 3, f"  told: {self.cancel_cause}", ""))
+        rows.sort(key=lambda row: row[:2])
+        return "\n".join(["", *(f"{time:10.3f}  {left:48}  {right}".rstrip() for time, _, left, right in rows)])
 
 
 def play(
-    faults: Sequence[FaultSpec | Sequence[FaultSpec]],
+    faults: Faults,
     script: Sequence[Step],
     *,
     request: RequestHead = GET,
     head: ResponseHead | None = SSE,
     kind: RecordKind | None = None,
+    room: int | None = None,
+    window: int = WINDOW,
+    split: bool = False,
     until: float = 1e6,
-    window: int | None = None,
     lazy: bool = True,
-    protocol: str = "http/1.1",
-    tls: bool = False,
+    context: Context | None = None,
     seed: int = 0,
 ) -> Played:
-    """Run the script. `faults` is one hop, or several where it has sequences. The request's head, if final, is complete at 0; the response's
-    `head` arrives at the time of the first step that needs it. With `window` the client takes nothing but what int steps
-    allow."""
-    return _Stage(faults, request, head, kind, window, lazy=lazy, protocol=protocol, tls=tls, seed=seed).run(
-        script, until
-    )
+    """Run `script` against `faults`, one hop or several, in the order a response meets them.
+
+    `kind` forces the records, as `records:` does. `room` is what the client takes before its int steps; None: all.
+    `window` is the room of the exit. `split` takes as HTTP/2 does. `until` is when the journal closes. With
+    `lazy=False` every place is awake and what passes between them is checked. `context` is what the faults may know,
+    but for its randomness, which comes from `seed`.
+    """
+    known = context or Context(Random(0), request)  # noqa: S311 - repeatable on purpose
+    chain = Chain(_placed(faults, known, seed), began=known.began, window=window, lazy=lazy)
+    player = _Player(chain, request, head, kind, math.inf if room is None else room, split=split)
+    return player.run(script, until)
 
 
-class _Stage:
+def _placed(faults: Faults, context: Context, seed: int) -> list[Placed]:
+    specs = [one for one in faults if isinstance(one, FaultSpec)]
+    hops = [specs] if specs else [hop for hop in faults if not isinstance(hop, FaultSpec)]
+    placed = []
+    for number, hop in enumerate(hops):
+        for ordinal, spec in enumerate(hop):
+            random = Random(f"{seed}:{number}:{spec.name}:{ordinal}")  # noqa: S311 - repeatable on purpose
+            placed.append(Placed(number, None, spec, replace(context, random=random)))
+    return placed
+
+
+class _Player:
+    """The driver: pushes, takes, wakes, and writes down."""
+
     def __init__(
         self,
-        faults: Sequence[FaultSpec | Sequence[FaultSpec]],
+        chain: Chain,
         request: RequestHead,
         head: ResponseHead | None,
         kind: RecordKind | None,
-        window: int | None,
+        room: float,
         *,
-        lazy: bool,
-        protocol: str,
-        tls: bool,
-        seed: int,
+        split: bool,
     ) -> None:
-        hops = [[one] if isinstance(one, FaultSpec) else list(one) for one in faults]
-        if all(isinstance(one, FaultSpec) for one in faults):
-            hops = [[one for one in faults if isinstance(one, FaultSpec)]]
-        placed = [
-            Placed(
-                number,
-                None,
-                spec,
-                Context(Random(f"{seed}:{number}:{place}"), request, protocol, tls),  # noqa: S311 - repeatable on purpose
-            )
-            for number, hop in enumerate(hops)
-            for place, spec in enumerate(hop)
-        ]
-        self.chain = Chain(placed, began=0.0, lazy=lazy)
+        self.chain = chain
+        self.guards: list[Guards] = [] if chain.response.lazy else watch(chain)
         self.played = Played()
-        self.grammar = Grammar()
-        self.head, self.kind = head, kind
-        self.room = math.inf if window is None else float(window)
-        self.now = 0.0
-        self.request_head = request
+        self.request, self.head, self.kind = request, head, kind
+        self.room, self.split = room, split
+        self.now = chain.began
 
     def run(self, script: Sequence[Step], until: float) -> Played:
-        chain = self.chain
-        chain.start(0.0)
-        chain.request.push_control(self.request_head, 0.0)
-        if self.request_head.final:
-            chain.request.push_control(End(), 0.0)
+        chain, played = self.chain, self.played
+        chain.start(self.now)
+        chain.request.push_control(self.request, self.now)
+        if self.request.final and not self.request.upgrade:
+            chain.request.push_control(End(), self.now)
         self._collect()
         for time, what in script:
             self._advance(time)
-            self.now = max(self.now, time)
             self._step(what)
             self._collect()
         self._advance(until)
-        self.chain.close(self.now)
+        chain.close(self.now)
         self._collect()
-        self.played.bytes_in = chain.response.bytes_in
-        return self.played
+        line = chain.response
+        played.bytes_in, played.records_in, played.chunks_in = line.bytes_in, line.records_in, line.chunks_in
+        played.bytes_out, played.records_out = line.bytes_out, line.records_out
+        return played
 
     def _advance(self, until: float) -> None:
-        idle_rings = 0
-        while self.chain.due <= until:
-            before = (self.chain.due, len(self.played.out))
-            self.now = max(self.now, self.chain.due)
+        """Ring whenever something is due. A ring may find nothing to do, but must lead on."""
+        while (due := self.chain.due) <= until:
+            self.now = max(self.now, due)
             self.chain.wake(self.now)
+            assert self.chain.due > self.now, f"after a ring at {self.now} it still wants one at {self.chain.due}"
             self._collect()
-            idle_rings = idle_rings + 1 if (self.chain.due, len(self.played.out)) == before else 0
-            assert idle_rings < 3, f"the chain wants to be woken at {self.chain.due} again and again"
+        if until < math.inf:
+            self.now = max(self.now, until)
 
-    def _step(self, what: bytes | str | int | Event) -> None:
+    def _step(self, what: bytes | Sequence[bytes] | int | str | Event | Upload | Cue) -> None:
+        match what:
+            case int():
+                self.room += what
+            case str():
+                word, _, how = what.partition(":")
+                if word != "hangup":
+                    raise ValueError(f"no such step: {what!r}")
+                self.chain.hangup(self.now, f"client:{how or 'fin'}")
+            case Cue(name):
+                self.chain.cue(name, self.now)
+            case Upload(bytes() as payload):
+                self.chain.request.push([Data(payload)], self.now)
+            case Upload(Data() as data):
+                self.chain.request.push([data], self.now)
+            case Upload(event):
+                assert not isinstance(event, bytes)
+                self.chain.request.push_control(event, self.now)
+            case bytes():
+                self._respond([Data(what)])
+            case Sequence():
+                self._respond([Data(payload) for payload in what if isinstance(payload, bytes)])
+            case Data():
+                self._respond([replace(what)])
+            case _:
+                self._respond_control(what)
+
+    def _respond(self, pieces: list[Data]) -> None:
+        self._need_head()
+        self._arrived(*pieces)
+        self.chain.response.push(pieces, self.now)
+
+    def _respond_control(self, event: Event) -> None:
+        if isinstance(event, ResponseHead):
+            self.head = event
+            self._need_head()
+            return
+        if isinstance(event, End):
+            self._need_head()
+        self._arrived(event)
+        self.chain.response.push_control(event, self.now)
+
+    def _need_head(self) -> None:
+        head, self.head = self.head, None
+        if head is None:
+            return
         line = self.chain.response
-        if what == "hangup":
-            self.chain.hangup(self.now, "client:fin")
-        elif isinstance(what, int):
-            self.room += what
-        elif isinstance(what, str):
-            raise TypeError(f"no such step: {what!r}")
-        elif isinstance(what, RequestHead):
-            self.chain.request.push_control(what, self.now)
+        if first(head.headers, b"content-encoding") is not None:
+            line.coded = True
         else:
-            if self.head is not None and not isinstance(what, ResponseHead | Abort):
-                self._push_head(self.head)
-            if isinstance(what, bytes):
-                line.push([Data(what)], self.now)
-            elif isinstance(what, Data):
-                line.push([what], self.now)
-            elif isinstance(what, ResponseHead):
-                self._push_head(what)
-            else:
-                line.push_control(what, self.now)
-
-    def _push_head(self, head: ResponseHead) -> None:
-        self.head = None
-        line = self.chain.response
-        content_type = next((value for name, value in head.headers if name.lower() == b"content-type"), None)
-        line.records = splitter_for(content_type, self.kind)
+            line.records = splitter_for(first(head.headers, b"content-type"), self.kind)
+        self._arrived(head)
         line.push_control(head, self.now)
 
+    def _arrived(self, *events: Event) -> None:
+        self.played.arrived += [(round(self.now, 9), event) for event in events]
+
     def _collect(self) -> None:
-        chain = self.chain
-        while chain.response.waiting:
-            events = chain.response.take(self.now, self.room)
-            if not events:
-                break
+        chain, played, time = self.chain, self.played, round(self.now, 9)
+        line = chain.response
+        while line.waiting and (events := line.take(self.now, self.room, self.split)):
             for event in events:
-                self.grammar.check(event)
-                self.played.out.append((round(self.now, 9), event))
+                played.out.append((time, event))
                 if isinstance(event, Data):
                     self.room -= len(event.payload)
-        self.played.request.extend(chain.request.take(self.now))
-        if chain.cancelled and self.played.cancelled_at is None:
-            self.played.cancelled_at = round(self.now, 9)
-            self.played.cancel_cause = chain.cancel_cause
-        self.played.notes.extend(chain.notes)
+                elif isinstance(event, End):
+                    played.end_cause = chain.end_cause
+        played.request += [(time, event) for event in chain.request.take(self.now)]
+        played.admitted += line.take_admitted()
+        if chain.cancelled and played.cancelled_at is None:
+            played.cancelled_at, played.cancel_cause = time, chain.cancel_cause
+        played.notes += chain.notes
         chain.notes.clear()
+        for guards in self.guards:
+            guards.check()
 
 
 def _shown(event: Event) -> str:
-    if isinstance(event, Data):
-        return f"{len(event.payload):6} bytes {event.payload[:40]!r}"
-    return repr(event)
+    match event:
+        case Data(payload):
+            return f"{len(payload):6} {payload[:32]!r}"
+        case Abort():
+            return f"Abort {event.scope} {event.manner} ({event.cause})"
+        case ResponseHead() | RequestHead():
+            return f"head {event.status if isinstance(event, ResponseHead) else event.method.decode('latin-1')}"
+        case _:
+            return type(event).__name__
