@@ -38,7 +38,7 @@ class Ending(StrEnum):
 _ENDINGS = {Ending.FIN: close.fin, Ending.RST: close.rst, Ending.NO_CLOSE_NOTIFY: close.no_close_notify}
 
 
-class _Recorder:
+class Recorder:
     """Reads from a transport and remembers: what, when, and how it ended."""
 
     def __init__(self, transport: Transport) -> None:
@@ -95,7 +95,7 @@ class _Recorder:
         self.ending, self.ended_at = ending, trio.current_time()
 
 
-class RawClient(_Recorder):
+class RawClient(Recorder):
     """A client that says exactly the bytes it is given. `async with await RawClient.connect(...) as client`."""
 
     @classmethod
@@ -179,7 +179,7 @@ class Origin:
     async def serve(self, transport: Transport) -> None:
         """Serve one connection until it ends."""
         self.connections += 1
-        peer = _Recorder(transport)
+        peer = Recorder(transport)
         buffer = bytearray()
         going_on = True
         try:
@@ -234,7 +234,7 @@ async def origin(*scripts: Sequence[Step], tls: ssl.SSLContext | None = None) ->
             nursery.cancel_scope.cancel()
 
 
-async def _request(peer: _Recorder, buffer: bytearray, connection: int) -> Seen:
+async def _request(peer: Recorder, buffer: bytearray, connection: int) -> Seen:
     """The next request; EOFError if the client leaves instead. A body is found by Content-Length or its last chunk."""
     while (end := buffer.find(b"\r\n\r\n")) < 0:
         await _more(peer, buffer)
@@ -253,14 +253,14 @@ async def _request(peer: _Recorder, buffer: bytearray, connection: int) -> Seen:
     return Seen(connection, head, body)
 
 
-async def _more(peer: _Recorder, buffer: bytearray) -> None:
+async def _more(peer: Recorder, buffer: bytearray) -> None:
     data = await peer.read()
     if not data:
         raise EOFError
     buffer += data
 
 
-async def _play(peer: _Recorder, buffer: bytearray, script: Sequence[Step], seen: Seen) -> bool:
+async def _play(peer: Recorder, buffer: bytearray, script: Sequence[Step], seen: Seen) -> bool:
     """True: the connection may carry a further request."""
     try:
         for step in script:
@@ -282,7 +282,7 @@ async def _play(peer: _Recorder, buffer: bytearray, script: Sequence[Step], seen
     return peer.ending is None
 
 
-async def _wait(peer: _Recorder, buffer: bytearray, step: Pause | trio.Event) -> None:
+async def _wait(peer: Recorder, buffer: bytearray, step: Pause | trio.Event) -> None:
     """Until the pause is over or the event is set; sooner if the client leaves. What it sends meanwhile is kept."""
     async with trio.open_nursery() as nursery:
 

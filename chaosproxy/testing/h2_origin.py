@@ -1,0 +1,68 @@
+"""A raw HTTP/2 origin for tests: a function answers each request, frame by frame.
+
+Must not know: the proxy.
+"""
+
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import trio
+
+from chaosproxy.testing.h2_peers import WINDOW, H2Peer
+from chaosproxy.wire import listen
+from chaosproxy.wire.memory import Memory
+from chaosproxy.wire.plain import Plain
+from chaosproxy.wire.transport import Transport
+
+Answer = Callable[[H2Peer, int], Awaitable[None]]
+
+
+async def serve_h2(transport: Transport, answer: Answer, window: int = WINDOW) -> None:
+    """An origin on one connection: `answer(peer, stream)` runs for each request head."""
+    peer = H2Peer(transport, client=False, window=window)
+    started: set[int] = set()
+
+    async def contained(stream: int) -> None:
+        with contextlib.suppress(ConnectionError, trio.ClosedResourceError):  # the client has left
+            await answer(peer, stream)
+
+    try:
+        async with trio.open_nursery() as nursery:
+
+            def begin(stream: int) -> None:
+                if stream not in started:
+                    started.add(stream)
+                    nursery.start_soon(contained, stream)
+
+            peer.on_head = begin
+            await peer.start()
+            await peer.read()
+            nursery.cancel_scope.cancel()
+    except (ConnectionError, trio.ClosedResourceError):
+        pass
+    finally:
+        transport.close()
+
+
+@contextlib.asynccontextmanager
+async def h2_origin(answer: Answer, tls: ssl.SSLContext | None = None, window: int = WINDOW) -> AsyncIterator[str]:
+    """`serve_h2` on a free loopback port while the block runs; the URL for `--upstream`."""
+    (listening,) = await listen.open_listeners("127.0.0.1", 0)
+
+    async def connection(below: Plain) -> None:
+        transport: Transport = below
+        if tls is not None:
+            transport = Memory(below, tls, server_side=True)
+            await transport.handshake()
+        await serve_h2(transport, answer, window)
+
+    async def accept_all(nursery: trio.Nursery) -> None:
+        while True:
+            nursery.start_soon(connection, Plain(await listen.accept(listening)))
+
+    with listening:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(accept_all, nursery)
+            yield f"{'https' if tls else 'h2c'}://127.0.0.1:{listening.getsockname()[1]}"
+            nursery.cancel_scope.cancel()

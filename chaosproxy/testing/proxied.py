@@ -1,0 +1,130 @@
+"""A whole proxy inside a test: over real sockets (`proxy_on`), or over links in virtual time (`linked`).
+
+Rules: the same parts as the command line's, put together without files, signals and terminal output.
+Must not know: what the peers on either side say.
+"""
+
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import trio
+
+from chaosproxy.journal.journal import Journal
+from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.proxy.address import UpstreamAddress, parse_upstream
+from chaosproxy.proxy.listener import open_all
+from chaosproxy.proxy.planner import Planner
+from chaosproxy.proxy.proxy import Dial, Proxy, Wiring
+from chaosproxy.scenario.load import Source, load
+from chaosproxy.scenario.schema import TRANSPARENT
+from chaosproxy.testing.links import ROOM, link
+from chaosproxy.wire import dial, tls
+from chaosproxy.wire.transport import Transport
+
+SEED = 1
+WITHIN = 10.0
+
+Serve = Callable[[Transport], Awaitable[None]]
+
+
+class Proxied:
+    """A running proxy, as a test sees it."""
+
+    def __init__(self, proxy: Proxy, url: str = "") -> None:
+        self.proxy = proxy
+        self.url = url
+        self.port = int(url.rpartition(":")[2]) if url else 0
+        self._finished = trio.lowlevel.ParkingLot()
+        proxy.journal.listen(self._ring)
+
+    def _ring(self, _: ExchangeRecord) -> None:
+        self._finished.unpark_all()
+
+    @property
+    def exchanges(self) -> list[ExchangeRecord]:
+        """The finished exchanges, oldest first."""
+        return self.proxy.journal.exchanges
+
+    async def finished(self, count: int = 1, within: float = WITHIN) -> list[ExchangeRecord]:
+        """The finished exchanges, once there are `count`. trio.TooSlowError after `within` seconds."""
+        with trio.fail_after(within):
+            while self.proxy.journal.total < count:
+                await self._finished.park()
+        return self.exchanges
+
+    async def last(self, count: int = 1, within: float = WITHIN) -> ExchangeRecord:
+        """The last of `finished`."""
+        return (await self.finished(count, within))[-1]
+
+
+class Linked(Proxied):
+    """A running proxy whose connections are links."""
+
+    def __init__(self, proxy: Proxy, room: int) -> None:
+        super().__init__(proxy)
+        self._room = room
+
+    def connect(self) -> Transport:
+        """A client's end of a new connection."""
+        near, far = link(self._room)
+        self.proxy.accept(*self.proxy.admit(far))
+        return near
+
+
+def _built(scenario: Source | None, upstreams: tuple[str, ...], connect: Dial) -> Proxy:
+    addresses = tuple(parse_upstream(url) for url in upstreams)
+    planner = Planner(TRANSPARENT if scenario is None else load(scenario), SEED, 1.0)
+    return Proxy(Wiring(addresses, connect), planner, Journal())
+
+
+@contextlib.asynccontextmanager
+async def proxy_on(
+    scenario: Source | None,
+    *upstreams: str,
+    server_tls: ssl.SSLContext | None = None,
+    upstream_ca: Path | None = None,
+) -> AsyncIterator[Proxied]:
+    """A proxy that listens on a free loopback port while the block runs."""
+
+    async def connect(
+        address: UpstreamAddress, offers: tuple[str, ...], wrap: Callable[[Transport], Transport]
+    ) -> Transport:
+        context = tls.client_context(upstream_ca, offers, insecure=False) if address.tls else None
+        return await dial.connect(address.host, address.port, context, wrap=wrap)
+
+    proxy = _built(scenario, upstreams, connect)
+    (listener,) = await open_all([("127.0.0.1", 0)], server_tls)
+    try:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(proxy.run)
+            nursery.start_soon(listener.run, proxy.admit, proxy.accept)
+            yield Proxied(proxy, listener.url)
+            proxy.end_all()
+            nursery.cancel_scope.cancel()
+    finally:
+        listener.close()
+
+
+@contextlib.asynccontextmanager
+async def linked(
+    scenario: Source | None, serve: Serve, *, upstream: str = "http://origin", room: int = ROOM
+) -> AsyncIterator[Linked]:
+    """A proxy without a socket: `serve(transport)` runs for each connection to the upstream. Every link holds at most
+    `room` bytes each way."""
+    async with trio.open_nursery() as nursery:
+
+        async def connect(
+            _address: UpstreamAddress, _offers: tuple[str, ...], wrap: Callable[[Transport], Transport]
+        ) -> Transport:
+            near, far = link(room)
+            nursery.start_soon(serve, far)
+            await trio.lowlevel.checkpoint()
+            return wrap(near)
+
+        proxy = _built(scenario, (upstream,), connect)
+        await nursery.start(proxy.run)
+        yield Linked(proxy, room)
+        proxy.end_all()
+        nursery.cancel_scope.cancel()
