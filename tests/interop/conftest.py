@@ -16,10 +16,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import pytest
-
-from chaosproxy.wire import tls
 
 WITHIN = 15.0
 """Seconds for a program to come up or go down; reached only when something is wrong."""
@@ -56,37 +55,84 @@ def accepts(port: int) -> bool:
     return False
 
 
+class Handle(Protocol):
+    """What is needed of a running process; subprocess.Popen has it."""
+
+    def poll(self) -> int | None: ...
+
+    def send_signal(self, sig: int, /) -> None: ...
+
+
 class Process:
     """One program, its output in a file."""
 
-    def __init__(self, argv: Sequence[str], log: Path, **environment: str) -> None:
+    def __init__(self, handle: Handle, name: str, log: Path) -> None:
+        self._process = handle
+        self.name = name
         self.log = log
-        with log.open("wb") as output:
-            self._process = subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **environment},
-            )
 
     def up(self, ready: Callable[[], bool]) -> None:
-        until(lambda: ready() or self._process.poll() is not None, f"{self._process.args} did not come up: {self.said}")
-        assert self._process.poll() is None, f"{self._process.args} ended: {self.said}"
+        until(lambda: ready() or self._process.poll() is not None, f"{self.name} did not come up: {self.said}")
+        assert self._process.poll() is None, f"{self.name} ended: {self.said}"
 
     @property
     def said(self) -> str:
         return self.log.read_text(errors="replace")
 
-    def stop(self, number: int = signal.SIGTERM) -> int:
+    def stop(self) -> int:
+        """Its exit status after SIGTERM, or whenever it left before."""
         if self._process.poll() is None:
-            self._process.send_signal(number)
-        try:
-            return self._process.wait(WITHIN)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-            pytest.fail(f"{self._process.args} did not end: {self.said}")
+            self._process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + WITHIN
+        while (status := self._process.poll()) is None:
+            if time.monotonic() > deadline:
+                self._process.send_signal(signal.SIGKILL)
+                until(lambda: self._process.poll() is not None, f"{self.name} cannot be killed")
+                pytest.fail(f"{self.name} did not end: {self.said}")
+            time.sleep(0.005)
+        return status
+
+
+class Forker:
+    """A chaosproxy that is imported already, and forks; see forking.py."""
+
+    def __init__(self) -> None:
+        program = [sys.executable, str(Path(__file__).with_name("forking.py"))]
+        self._process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, **question: object) -> dict:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+class Fork:
+    """The handle of one process that the forker has made."""
+
+    def __init__(self, forker: Forker, argv: Sequence[str], log: Path) -> None:
+        self._forker = forker
+        self._pid = forker.ask(argv=list(argv), log=str(log))["pid"]
+        self._status: int | None = None
+
+    def poll(self) -> int | None:
+        if self._status is None:
+            self._status = self._forker.ask(wait=self._pid)["status"]
+        return self._status
+
+    def send_signal(self, sig: int, /) -> None:
+        os.kill(self._pid, sig)
+
+
+@pytest.fixture(scope="session")
+def forker() -> Iterator[Forker]:
+    started = Forker()
+    yield started
+    started.close()
 
 
 @pytest.fixture
@@ -94,8 +140,11 @@ def spawn(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     """Start `argv` and wait until it accepts on `port`; ended after the test, the last one first."""
     running: list[Process] = []
 
-    def start(argv: Sequence[str], port: int, **environment: str) -> Process:
-        process = Process(argv, tmp_path / f"process-{len(running)}.log", **environment)
+    def start(argv: Sequence[str], port: int) -> Process:
+        log = tmp_path / f"process-{len(running)}.log"
+        with log.open("wb") as output:
+            handle = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        process = Process(handle, argv[0], log)
         running.append(process)
         process.up(lambda: accepts(port))
         return process
@@ -129,7 +178,7 @@ class Proxy:
 
 
 @pytest.fixture
-def proxy(tmp_path: Path) -> Iterator[Callable[..., Proxy]]:
+def proxy(tmp_path: Path, forker: Forker) -> Iterator[Callable[..., Proxy]]:
     """`proxy(upstream_url, scenario, tls="auto")`: a scenario as a dict, options as keywords. At the end every proxy
     must leave at SIGTERM with status 0 and without a traceback."""
     running: list[Proxy] = []
@@ -138,7 +187,7 @@ def proxy(tmp_path: Path) -> Iterator[Callable[..., Proxy]]:
         place = tmp_path / f"proxy-{len(running)}"
         place.mkdir()
         ready, journal = place / "ready", place / "journal.jsonl"
-        argv = [sys.executable, "-m", "chaosproxy", "run", "--upstream", upstream, "--listen", "127.0.0.1:0"]
+        argv = ["run", "--upstream", upstream, "--listen", "127.0.0.1:0"]
         argv += ["--ready-file", str(ready), "--journal", str(journal), "--grace", "200ms"]
         for name, value in options.items():
             argv += [f"--{name.replace('_', '-')}", value]
@@ -147,7 +196,8 @@ def proxy(tmp_path: Path) -> Iterator[Callable[..., Proxy]]:
         if scenario is not None:
             (place / "scenario.yaml").write_text(json.dumps({"version": 1, **scenario}))  # JSON is YAML
             argv.append(str(place / "scenario.yaml"))
-        process = Process(argv, place / "log")
+        (place / "log").touch()
+        process = Process(Fork(forker, argv, place / "log"), " ".join(argv), place / "log")
         try:
             process.up(ready.exists)
         except BaseException:
@@ -184,7 +234,6 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     leaf.cert_chain_pems[0].write_to_path(made.certificate)
     leaf.private_key_pem.write_to_path(made.key)
     authority.cert_pem.write_to_path(made.ca)
-    tls.server_context(f"{made.certificate}:{made.key}", [], None)
     return made
 
 
@@ -238,6 +287,7 @@ def haproxy(spawn: Callable[..., Process], tmp_path: Path) -> Callable[[int, str
         configuration = tmp_path / f"haproxy-{port}.cfg"
         configuration.write_text(
             "defaults\n mode http\n timeout client 20s\n timeout server 20s\n timeout connect 5s\n"
+            " option abortonclose\n"  # else it does not look at a client that waits
             f"listen one\n bind 127.0.0.1:{port}\n server one 127.0.0.1:{upstream} {options}\n"
         )
         spawn([program, "-db", "-f", str(configuration)], port)
