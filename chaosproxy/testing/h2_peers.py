@@ -23,7 +23,7 @@ from hyperframe.frame import (
     WindowUpdateFrame,
 )
 
-from chaosproxy.testing.peers import WITHIN, Ending, Recorder
+from chaosproxy.testing.recorder import WITHIN, Ending, Recorder
 from chaosproxy.wire.transport import Transport
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"

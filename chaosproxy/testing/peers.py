@@ -9,90 +9,15 @@ import contextlib
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Self
 
 import trio
 
-from chaosproxy.wire import close, dial, listen
+from chaosproxy.testing.recorder import WITHIN, Ending, Recorder
+from chaosproxy.wire import dial, listen
 from chaosproxy.wire.memory import Memory
 from chaosproxy.wire.plain import Plain
-from chaosproxy.wire.transport import Transport, TruncatedError
-
-READ = 65536
-WITHIN = 5.0
-"""Seconds that a test waits for something that should come at once."""
-
-
-class Ending(StrEnum):
-    """How a connection ended, as this side saw it; or, in a script, how it is to end."""
-
-    FIN = "fin"
-    """Without TLS a FIN, under TLS close_notify."""
-    RST = "rst"
-    NO_CLOSE_NOTIFY = "no_close_notify"
-    OPEN = "open"
-    """It has not ended. In a script: write nothing more, keep the socket until the client leaves."""
-
-
-_ENDINGS = {Ending.FIN: close.fin, Ending.RST: close.rst, Ending.NO_CLOSE_NOTIFY: close.no_close_notify}
-
-
-class Recorder:
-    """Reads from a transport and remembers: what, when, and how it ended."""
-
-    def __init__(self, transport: Transport) -> None:
-        self.transport = transport
-        self.pieces: list[tuple[float, bytes]] = []
-        """`(time, bytes)` of each read, in order."""
-        self.ending: Ending | None = None
-        """None until an end was seen."""
-        self.ended_at: float | None = None
-
-    @property
-    def received(self) -> bytes:
-        """Everything read so far."""
-        return b"".join([data for _, data in self.pieces])
-
-    async def read(self) -> bytes:
-        """One read: what is there, or what comes next. b"" once the connection has ended."""
-        while self.ending is None:
-            try:
-                data = self.transport.recv(READ)
-            except TruncatedError:
-                self.note(Ending.NO_CLOSE_NOTIFY)
-            except ConnectionError:
-                self.note(Ending.RST)
-            else:
-                if data:
-                    self.pieces.append((trio.current_time(), data))
-                    return data
-                if data is None:
-                    await self.transport.readable()
-                else:
-                    self.note(Ending.FIN)
-        return b""
-
-    async def send(self, data: bytes) -> None:
-        """Write all of it. ConnectionError if the peer has reset."""
-        while data:
-            taken = self.transport.send(data)
-            data = data[taken:]
-            if data or self.transport.backlog:
-                await self.transport.writable()
-
-    async def leave(self, ending: Ending) -> None:
-        """End the connection from here; `OPEN` waits until the peer ends it."""
-        if ending is not Ending.OPEN:
-            await _ENDINGS[ending](self.transport)
-            return
-        while await self.read():
-            pass
-        self.transport.close()
-
-    def note(self, ending: Ending) -> None:
-        """The connection has ended like this, now."""
-        self.ending, self.ended_at = ending, trio.current_time()
+from chaosproxy.wire.transport import Transport
 
 
 class RawClient(Recorder):
