@@ -91,8 +91,8 @@ class Fault:
         """`held` has reached `capacity` and more wants to enter. May release; answering nothing is backpressure."""
         return ()
 
-    def unblocked(self, now: float) -> Actions:
-        """While awake: what is nearer the receiver, which took nothing, takes again."""
+    def unblocked(self, since: float, now: float) -> Actions:
+        """While awake: what is nearer the receiver takes again, after it had taken nothing from `since` on."""
         return ()
 
     def hangup(self, now: float) -> Actions:

@@ -61,6 +61,8 @@ class Line:
         """Something waits for room."""
         self.bytes_in = self.records_in = self.chunks_in = 0
         self._admitted = 0
+        self._stopped: list[Stage] = []
+        """Whose idle clock stands still because its output is blocked."""
         for stage in self.stages:
             stage.line = self
         self.first: Node = self._arrange()
@@ -103,7 +105,7 @@ class Line:
             else:
                 self._admitted += size
                 first.data(data, now)
-        if self.dirty or self.blocked:
+        if self.dirty or self.blocked or self.exit.size >= self.exit.window:
             self.settle(now)
 
     def push_control(self, event: Event, now: float) -> None:
@@ -160,11 +162,10 @@ class Line:
         if exit_.has_room(now):
             events = exit_.take(room, split=split)
         else:
-            waiting = self._waiting_for_room(now)
             events = exit_.take(room, split=split)
             if exit_.has_room(now):
                 self.pump(now)
-                self._tell_of_room(waiting, now)
+                self._resume(now)
                 self._plan(now)
         if self.completing is not None and self.completing in events:
             exit_.records_out += any(event is self.completing for event in events)
@@ -176,6 +177,8 @@ class Line:
         """After anything that may have made room or moved a deadline."""
         if self.blocked:
             self.pump(now)
+        if self._stopped:
+            self._resume(now)
         self._plan(now)
 
     def pump(self, now: float) -> None:
@@ -201,9 +204,8 @@ class Line:
 
     def wake(self, now: float) -> None:
         """Do all that is due at `now`."""
-        waiting = self._waiting_for_room(now)
         self.pump(now)
-        waiting = self._tell_of_room(waiting, now)
+        self._resume(now)
         for stage in self.stages:
             if stage.span is not None:
                 stage.span.settle()
@@ -211,22 +213,17 @@ class Line:
                 stage.timer(now)
         if self.blocked:
             self.pump(now)
-        self._tell_of_room(waiting, now)
+        self._resume(now)
         self._plan(now)
 
-    def _waiting_for_room(self, now: float) -> list[Stage]:
-        """Whose idle clock stands still."""
-        return [stage for stage in self.stages if stage.idles and not stage.behind.has_room(now)]
-
-    def _tell_of_room(self, waiting: list[Stage], now: float) -> list[Stage]:
-        """Restart the clocks of those that have room again; answers the others."""
-        still = []
+    def _resume(self, now: float) -> None:
+        """Start the idle clocks again that stood still and whose output has room."""
+        waiting, self._stopped = self._stopped, []
         for stage in waiting:
             if stage.behind.has_room(now):
                 stage.hears_room(now)
             else:
-                still.append(stage)
-        return still
+                self._stopped.append(stage)
 
     def _plan(self, now: float) -> None:
         self.dirty = False
@@ -235,6 +232,9 @@ class Line:
             if stage.span is not None:
                 stage.span.settle()
             due = min(due, stage.due(now))
+            if stage.stopped is None and stage.idles and not stage.behind.has_room(now):
+                stage.stopped = now
+                self._stopped.append(stage)
         self.due = due
 
     def start(self, now: float) -> None:

@@ -76,6 +76,7 @@ class Place:
         "rest",
         "sealed",
         "span",
+        "stopped",
         "told",
     )
 
@@ -90,6 +91,8 @@ class Place:
         """What has entered."""
         self.last = -math.inf
         """When a body byte last entered, or what else started the idle clock; -inf = it has not been started."""
+        self.stopped: float | None = None
+        """Since when the idle clock stands still, because the output is blocked."""
         self.outbox: deque[tuple[float, Event]] = deque()
         self.out_bytes = 0
         self.floor = -math.inf

@@ -267,11 +267,13 @@ class Stage(Place):
         return passes
 
     def hears_room(self, now: float) -> None:
-        """The output, which was blocked, has room again: silence counts from here."""
-        self.last = max(self.last, now)
+        """The output, which was blocked, has room again: the clock that stood still goes on."""
+        since, self.stopped = self.stopped, None
+        assert since is not None
+        self.last = now - max(0.0, since - self.last)
         self.line.dirty = True
         if self.rest is None and not self.closed:
-            self.act(self._ask("unblocked", now), now)
+            self.act(self._ask("unblocked", since, now), now)
             self.drowse(now)
 
     def hears_cue(self, name: str, now: float) -> None:

@@ -129,9 +129,9 @@ class RunningTimeout(Fault):
         self._plan(life)
         return (data,)
 
-    def unblocked(self, now: float) -> Actions:
+    def unblocked(self, since: float, now: float) -> Actions:
         if self._life is not None:
-            self._life.said = now
+            self._life.paused(since, now)
             self._plan(self._life)
         return ()
 
@@ -176,6 +176,11 @@ class Life:
     def last(self) -> float:
         """The bytes of a unit count as they come, unless it turns out that it has to be ignored."""
         return max(self.said, self._begun) if self._blocks.inside else self.said
+
+    def paused(self, since: float, now: float) -> None:
+        """The clock has stood still from `since` until now."""
+        self.said = now - max(0.0, since - self.said)
+        self._begun = now - max(0.0, since - self._begun)
 
     def feed(self, payload: bytes, now: float) -> None:
         too_long = self._blocks.too_long
