@@ -52,6 +52,7 @@ def opened() -> int:
 @pytest.fixture
 def descriptors() -> Iterator[None]:
     """As many descriptors open after the test as before it."""
+    gc.collect()  # what earlier tests left to the collector
     before = opened()
     yield
     gc.collect()
