@@ -93,9 +93,13 @@ class Origin:
     """Answers the nth request with the nth script, the last one for all further; keeps the connection after a script
     without an ending. `requests` tells what came."""
 
-    def __init__(self, *scripts: Sequence[Step]) -> None:
+    def __init__(self, *scripts: Sequence[Step], at_head: bool = False) -> None:
+        """`at_head`: a script begins at the request's head; what comes behind it is in `peers` alone."""
+        self._at_head = at_head
         self._scripts = scripts or ((),)
         self.requests: list[Seen] = []
+        self.peers: list[Recorder] = []
+        """The connections, raw."""
         self._arrivals = trio.lowlevel.ParkingLot()
         self.connections = 0
         self.port = 0
@@ -105,11 +109,12 @@ class Origin:
         """Serve one connection until it ends."""
         self.connections += 1
         peer = Recorder(transport)
+        self.peers.append(peer)
         buffer = bytearray()
         going_on = True
         try:
             while going_on:
-                seen = await _request(peer, buffer, self.connections)
+                seen = await _request(peer, buffer, self.connections, at_head=self._at_head)
                 script = self._scripts[min(len(self.requests), len(self._scripts) - 1)]
                 self.requests.append(seen)
                 self._arrivals.unpark_all()
@@ -128,9 +133,11 @@ class Origin:
 
 
 @contextlib.asynccontextmanager
-async def origin(*scripts: Sequence[Step], tls: ssl.SSLContext | None = None) -> AsyncIterator[Origin]:
+async def origin(
+    *scripts: Sequence[Step], tls: ssl.SSLContext | None = None, at_head: bool = False
+) -> AsyncIterator[Origin]:
     """An `Origin` that listens on a free loopback port while the block runs."""
-    served = Origin(*scripts)
+    served = Origin(*scripts, at_head=at_head)
     (listening,) = await listen.open_listeners("127.0.0.1", 0)
     served.port = listening.getsockname()[1]
     served.url = f"{'https' if tls else 'http'}://127.0.0.1:{served.port}"
@@ -159,12 +166,14 @@ async def origin(*scripts: Sequence[Step], tls: ssl.SSLContext | None = None) ->
             nursery.cancel_scope.cancel()
 
 
-async def _request(peer: Recorder, buffer: bytearray, connection: int) -> Seen:
+async def _request(peer: Recorder, buffer: bytearray, connection: int, *, at_head: bool) -> Seen:
     """The next request; EOFError if the client leaves instead. A body is found by Content-Length or its last chunk."""
     while (end := buffer.find(b"\r\n\r\n")) < 0:
         await _more(peer, buffer)
     head = bytes(buffer[: end + 4])
     del buffer[: end + 4]
+    if at_head:
+        return Seen(connection, head, b"")
     fields = {line.partition(b":")[0].lower(): line.partition(b":")[2].strip() for line in head.split(b"\r\n")[1:]}
     length = int(fields.get(b"content-length", b"0"))
     if b"chunked" in fields.get(b"transfer-encoding", b""):
