@@ -109,7 +109,7 @@ async def proxy_on(
 
 @contextlib.asynccontextmanager
 async def linked(
-    scenario: Source | None, serve: Serve, *, upstream: str = "http://origin", room: int = ROOM
+    scenario: Source | None, serve: Serve, *, upstream: str | tuple[str, ...] = "http://origin", room: int = ROOM
 ) -> AsyncIterator[Linked]:
     """A proxy without a socket: `serve(transport)` runs for each connection to the upstream. Every link holds at most
     `room` bytes each way."""
@@ -123,7 +123,7 @@ async def linked(
             await trio.lowlevel.checkpoint()
             return wrap(near)
 
-        proxy = _built(scenario, (upstream,), connect)
+        proxy = _built(scenario, (upstream,) if isinstance(upstream, str) else upstream, connect)
         await nursery.start(proxy.run)
         yield Linked(proxy, room)
         proxy.end_all()
