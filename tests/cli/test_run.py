@@ -1,0 +1,291 @@
+"""`chaosproxy run` as a process: what it says, writes and leaves behind, and its exit status."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nSet-Cookie: a=SECRET\r\n\r\nok"
+STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n"
+
+
+class Upstream:
+    """Answers every request with the same bytes and keeps the connection."""
+
+    def __init__(self, answer: bytes) -> None:
+        self._answer = answer
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self._connections: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            self._connections.append(connection)
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            while connection.recv(65536):
+                connection.sendall(self._answer)
+        except OSError:
+            pass
+
+    def close(self) -> None:
+        self._socket.close()
+        for connection in self._connections:
+            connection.close()
+
+
+@pytest.fixture
+def upstream():
+    served = Upstream(ANSWER)
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def streaming():
+    served = Upstream(STREAM)
+    yield served
+    served.close()
+
+
+class Run:
+    """One running `chaosproxy run`."""
+
+    def __init__(self, folder: Path, *arguments: str, env: dict[str, str] | None = None) -> None:
+        self.ready_file = folder / "ready.json"
+        self.journal = folder / "journal.jsonl"
+        command = [sys.executable, "-m", "chaosproxy", "run", "--listen", "127.0.0.1:0"]
+        command += ["--ready-file", str(self.ready_file), "--journal", str(self.journal), *arguments]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}
+        )
+        deadline = time.monotonic() + 20
+        while not self.ready_file.exists():
+            assert self.process.poll() is None, self.process.communicate()
+            assert time.monotonic() < deadline, "not ready within 20 s"
+            time.sleep(0.01)
+        self.ready = json.loads(self.ready_file.read_text())
+        self.url = self.ready["url"]
+
+    def get(self, path: str = "/") -> bytes:
+        with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+            return answer.read()
+
+    def open_stream(self) -> socket.socket:
+        """A client that has had the first event of a stream that goes on."""
+        client = socket.create_connection(("127.0.0.1", int(self.url.rpartition(":")[2])), timeout=10)
+        client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        received = b""
+        while b"data: 1" not in received:
+            received += client.recv(65536)
+        return client
+
+    def stop(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
+        """Exit status, stdout, stderr."""
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=20)
+        return self.process.returncode, out, err
+
+    def records(self) -> list[dict]:
+        return [json.loads(line) for line in self.journal.read_text().splitlines()]
+
+
+@pytest.fixture
+def run(tmp_path):
+    running: list[Run] = []
+
+    def start(*arguments: str, env: dict[str, str] | None = None) -> Run:
+        running.append(Run(tmp_path, *arguments, env=env))
+        return running[-1]
+
+    yield start
+    for one in running:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.communicate()
+
+
+def refused(*arguments: str) -> tuple[int, str]:
+    """A run that cannot start: its exit status and what it says."""
+    done = subprocess.run(
+        [sys.executable, "-m", "chaosproxy", "run", *arguments], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_says_where_it_listens_serves_and_leaves_in_order(number, run, upstream):
+    proxy = run("--upstream", upstream.url)
+    assert set(proxy.ready) == {"url", "urls", "admin", "pid", "ca"}
+    assert proxy.ready["pid"] == proxy.process.pid
+    assert (proxy.ready["admin"], proxy.ready["ca"], proxy.ready["urls"]) == (None, None, [proxy.url])
+    assert proxy.get("/hello?token=SECRET") == b"ok"
+    status, out, err = proxy.stop(number)
+    assert (status, out) == (0, "")
+    assert "#1 GET /hello 200" in err
+    assert not proxy.ready_file.exists()
+    (record,) = proxy.records()
+    assert record["end"] == {"by": "upstream", "how": "clean", "cause": None}
+    assert "SECRET" not in proxy.journal.read_text() + err
+
+
+def test_json_lines_go_to_stdout(run, upstream):
+    proxy = run("--upstream", upstream.url, "--json")
+    proxy.get("/a")
+    proxy.get("/b")
+    status, out, _ = proxy.stop()
+    assert status == 0
+    assert [json.loads(line)["request"]["path"] for line in out.splitlines()] == ["/a", "/b"]
+
+
+def test_options_come_from_the_environment_too_and_the_command_line_wins(run, upstream):
+    proxy = run(
+        "--seed", "5", env={"CHAOSPROXY_UPSTREAM": upstream.url, "CHAOSPROXY_SEED": "7", "CHAOSPROXY_JSON": "1"}
+    )
+    proxy.get()
+    _, out, _ = proxy.stop()
+    assert json.loads(out)["seed"] == 5
+
+
+def test_every_listener_serves_the_same_rules(run, upstream):
+    proxy = run("--upstream", upstream.url, "--listen", "127.0.0.1:0")
+    assert len(set(proxy.ready["urls"])) == 2
+    for url in proxy.ready["urls"]:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            assert answer.read() == b"ok"
+
+
+def test_a_running_stream_has_the_grace_and_is_journalled(run, streaming):
+    proxy = run("--upstream", streaming.url, "--grace", "200ms")
+    with proxy.open_stream() as client:
+        status, _, _ = proxy.stop()
+        assert client.recv(65536) == b"", "it ends without a last chunk"
+    assert status == 0
+    (record,) = proxy.records()
+    assert record["end"] == {"by": "proxy", "how": "fin", "cause": "shutdown"}
+
+
+def test_a_second_signal_does_not_wait_for_the_grace(run, streaming):
+    proxy = run("--upstream", streaming.url, "--grace", "1h")
+    with proxy.open_stream():
+        proxy.process.send_signal(signal.SIGTERM)
+        # It no longer accepts: the first signal has been taken.
+        port = int(proxy.url.rpartition(":")[2])
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            except ConnectionRefusedError:
+                break
+        status, _, _ = proxy.stop()
+    assert status == 0
+    assert proxy.records()[0]["end"]["cause"] == "shutdown"
+
+
+def test_a_scenario_is_reloaded_and_a_broken_one_changes_nothing(run, upstream, tmp_path):
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text("version: 1\nfaults: [{respond: {status: 200, body: first}}]\n")
+    proxy = run(str(scenario), "--upstream", upstream.url, "--watch")
+
+    def until(expected: bytes) -> None:
+        deadline = time.monotonic() + 10
+        while proxy.get() != expected:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    until(b"first")
+    scenario.write_text("version: 1\nfaults: [{respnd: 200}]\n")
+    said = ""
+    while "did you mean 'respond'" not in said:
+        line = proxy.process.stderr.readline()
+        assert line, said
+        said += line
+    assert proxy.get() == b"first"
+    scenario.write_text("version: 1\nfaults: [{respond: {status: 200, body: third}}]\n")
+    until(b"third")
+
+
+def test_an_upstream_that_cannot_be_reached_is_a_502_and_the_proxy_goes_on(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    proxy = run("--upstream", f"http://127.0.0.1:{port}")
+    for _ in range(2):
+        with pytest.raises(urllib.error.HTTPError) as error:
+            proxy.get()
+        assert error.value.code == 502
+        assert error.value.read().count(b"\n") == 1
+    proxy.stop()
+    assert [record["end"]["cause"] for record in proxy.records()] == ["upstream:unreachable"] * 2
+
+
+def test_a_port_that_is_taken(upstream):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        status, said = refused("--upstream", upstream.url, "--listen", f"127.0.0.1:{taken.getsockname()[1]}")
+    assert status == 3
+    assert "taken" in said
+    assert said.count("\n") == 1
+
+
+def test_an_upstream_that_is_waited_for_in_vain():
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    status, said = refused("--upstream", f"http://127.0.0.1:{port}", "--wait-upstream", "100ms")
+    assert status == 3
+    assert f"127.0.0.1:{port}" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ([], "--upstream"),
+        (["--upstream", "ftp://x"], "ftp://x"),
+        (["--upstream", "http://x", "--listen", "nowhere"], "nowhere"),
+        (["--upstream", "http://x", "--listen", "::1:80"], "brackets"),
+        (["--upstream", "http://x", "--tls", "no.pem:no.key"], "no.pem"),
+        (["--upstream", "https://x", "--upstream-ca", "/nowhere/ca.pem"], "/nowhere/ca.pem"),
+        (["--upstream", "http://x", "--journal", "/nowhere/j"], "/nowhere/j"),
+        (["--upstream", "http://x", "--ready-file", "/nowhere/r"], "/nowhere/r"),
+        (["--upstream", "http://x", "--grace", "5"], "5"),
+        (["--upstream", "http://x", "no-such-scenario"], "no-such-scenario"),
+        (["--upstream", "http://x", "/"], "/"),
+    ],
+)
+def test_wrong_usage_is_status_2_and_names_what_is_wrong(arguments, named):
+    status, said = refused(*arguments)
+    assert status == 2
+    assert named in said
+
+
+def test_a_broken_scenario_is_status_2_with_its_place(tmp_path):
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text("version: 1\nfaults:\n  - bufer: 4KiB\n")
+    status, said = refused("--upstream", "http://x", str(scenario))
+    assert status == 2
+    assert f"{scenario}:3:5: unknown fault 'bufer'; did you mean 'buffer'?" in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_costs_the_journal_not_the_traffic(run, upstream, tmp_path):
+    proxy = run("--upstream", upstream.url, "--journal", "/dev/full")
+    assert proxy.get() == b"ok"
+    assert proxy.get() == b"ok"
+    status, _, err = proxy.stop()
+    assert status == 3
+    assert err.count("No space left") == 1
