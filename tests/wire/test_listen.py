@@ -4,6 +4,7 @@ import errno
 import os
 import select
 import socket
+import sys
 
 import pytest
 import trio
@@ -73,6 +74,22 @@ async def test_a_taken_port_is_said_and_nothing_stays_open(descriptors):
         port = taken.getsockname()[1]
         with pytest.raises(UnavailableError, match=f"cannot listen on 127.0.0.1:{port}: the port is taken"):
             await listen.open_listeners("127.0.0.1", port)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is there by itself on Linux only")
+async def test_one_taken_address_of_several_leaves_none_open(monkeypatch, descriptors):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        async def two(*args, **kwargs):
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port)) for host in ("127.0.0.2", "127.0.0.1")]
+
+        monkeypatch.setattr(trio.socket, "getaddrinfo", two)
+        with pytest.raises(UnavailableError, match="the port is taken"):
+            await listen.open_listeners("localhost", port)
+        monkeypatch.undo()
+        for again in await listen.open_listeners("127.0.0.2", port):
+            again.close()
 
 
 @pytest.mark.parametrize(("host", "shown"), [("192.0.2.1", "192.0.2.1:0"), ("2001:db8::1", "[2001:db8::1]:0")])

@@ -161,6 +161,25 @@ async def test_send_takes_nothing_while_cipher_text_waits(contexts, autojump_clo
     assert await recv_exactly(client, 1) == b"x"
 
 
+@pytest.mark.parametrize("end", ["fin", "cut"])
+async def test_an_end_waits_for_cipher_text_that_did_not_fit(end, contexts, autojump_clock):
+    near, far = link(8192)
+    client, server = await shaken(contexts, near, far)
+    server.send(bytes(30_000))
+    getattr(server, end)()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(server.writable)
+        assert await recv_exactly(client, 30_000) == bytes(30_000)
+    with trio.fail_after(1):
+        await client.readable()
+    if end == "fin":
+        assert client.recv(10) == b""
+        assert near.recv(10) == b"", "the FIN below follows the alert"
+    else:
+        with pytest.raises(TruncatedError):
+            client.recv(10)
+
+
 async def test_after_fin_the_other_way_goes_on(contexts):
     near, far = link()
     client, server = await shaken(contexts, near, far)

@@ -151,6 +151,18 @@ def test_an_encrypted_key_is_refused_and_the_terminal_is_not_asked(pems):
         tls.server_context(f"{pems}/cert.pem:{pems}/key.pem", [], None)
 
 
+def test_no_passphrase_is_ever_asked_for_at_a_terminal(pems, monkeypatch):
+    asked = []
+
+    class Context:
+        def load_cert_chain(self, certificate, key, password=None):
+            asked.append(password)  # None would have OpenSSL ask the terminal
+
+    monkeypatch.setattr(tls, "_server", Context)
+    tls.server_context(f"{pems}/cert.pem:{pems}/key.pem", [], None)
+    assert asked[0]() == ""
+
+
 async def test_an_upstream_is_verified_unless_told_otherwise(pems):
     server, _ = tls.server_context(f"{pems}/cert.pem:{pems}/key.pem", [], None)
     with pytest.raises(TlsError, match="certificate refused"):
