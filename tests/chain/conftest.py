@@ -1,7 +1,13 @@
 """`play` as these tests use it: each script runs with places at rest and with every place awake, watched by guards."""
 
+from random import Random
+
 import pytest
 
+from chaosproxy.chain.chain import Chain
+from chaosproxy.chain.fault import Context
+from chaosproxy.chain.placed import Placed
+from chaosproxy.testing.play import GET
 from chaosproxy.testing.play import play as run
 
 
@@ -17,3 +23,12 @@ def play():
         return lazy
 
     return both
+
+
+@pytest.fixture
+def chain_of():
+    def make(specs, **options):
+        context = Context(Random(0), GET)
+        return Chain([Placed(0, None, spec, context) for spec in specs], began=0.0, **options)
+
+    return make
