@@ -1,5 +1,7 @@
 """Transparency: a raw client sees the same bytes through the proxy as straight from nginx."""
 
+import gzip
+
 import pytest
 import trio
 
@@ -12,6 +14,8 @@ SERVER = """
     location = /closing { keepalive_timeout 0; return 200 "bye\\n"; }
     location /files/ { alias FILES/; etag on; }
     location /gone/ { return 410; }
+    location /packed/ { alias FILES/; gzip on; gzip_min_length 1; gzip_types *; gzip_comp_level 1; }
+    location /ready/ { alias FILES/; gzip_static on; gzip_vary on; }
 """
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-Mixed-CASE: One\r\nX-Mixed-CASE: two\r\n\r\n"
 
@@ -31,6 +35,11 @@ REQUESTS = {
     "a body too early": b"POST /small HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello",
     "a chunked body": b"POST /small HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
     "a target to be kept as it is": b"GET /files/../small?a=%2f&b=c//d HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "coded as it is read": b"GET /packed/large.bin HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip;q=1.0, br\r\n\r\n",
+    "coded in advance": b"GET /ready/text.txt HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n",
+    "not coded, as not asked for": b"GET /ready/text.txt HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "a range of what it no longer is": b'GET /files/text.txt HTTP/1.1\r\nHost: a\r\nRange: bytes=900-\r\nIf-Range: "other"\r\n\r\n',
+    "a range that is not there": b"GET /files/text.txt HTTP/1.1\r\nHost: a\r\nRange: bytes=9999-\r\n\r\n",
     "HTTP/1.0": b"GET /files/text.txt HTTP/1.0\r\n\r\n",
 }
 
@@ -40,6 +49,7 @@ def files(tmp_path):
     place = tmp_path / "files"
     place.mkdir()
     (place / "text.txt").write_text("line\n" * 100)
+    (place / "text.txt.gz").write_bytes(gzip.compress(b"line\n" * 100, mtime=0))
     (place / "large.bin").write_bytes(bytes(range(256)) * 4096)
     return place
 
@@ -79,6 +89,8 @@ async def test_every_kind_of_answer_is_the_same_to_the_byte(nginx, proxy, files)
     }
     assert not differing
     assert len(answers["a large file", port][0]) > 2**20
+    for name in ("coded as it is read", "coded in advance"):
+        assert b"\r\nContent-Encoding: gzip\r\n" in answers[name, between.port][0]
 
 
 async def test_an_upstream_that_closes_after_each_answer_does_not_cost_the_client_its_connection(nginx, proxy):

@@ -1,5 +1,6 @@
 """WebSocket through Upgrade: a tunnel both ways, its close handshake, a peer that simply goes."""
 
+import ssl
 import threading
 from contextlib import ExitStack
 from socket import SHUT_RDWR
@@ -43,13 +44,16 @@ def echo(finished):
         thread.join()
 
 
-@pytest.fixture
-def between(echo, proxy):
-    return proxy(f"http://127.0.0.1:{echo}")
+@pytest.fixture(params=["ws", "wss"])
+def between(request, echo, proxy):
+    return proxy(f"http://127.0.0.1:{echo}", **({"tls": "auto"} if request.param == "wss" else {}))
 
 
 def opened(between):
-    return connect(f"ws://127.0.0.1:{between.port}/chat", proxy=None, open_timeout=10, compression=None)
+    trusted = ssl.create_default_context(cafile=between.ca) if between.ca else None
+    scheme = "wss" if between.ca else "ws"
+    address = f"{scheme}://127.0.0.1:{between.port}/chat"
+    return connect(address, ssl=trusted, proxy=None, open_timeout=10, compression=None)
 
 
 def test_messages_of_every_size_come_back(between):
