@@ -84,7 +84,8 @@ class Sender:
         core = self._core
         if stream.receiving is Part.OVER:
             core.bury(stream, Death.ENDED)
-        elif core.role is Role.SERVER and not stream.tunnel:
-            # Section 8.1: an answer that needs no more of the request asks the client to stop, without an error.
+        elif core.role is Role.SERVER and not stream.tunnel and stream.left != 0:
+            # Section 8.1: an answer that needs no more of the request asks the client to stop, without an error. Where the
+            # announced body is complete there is nothing to stop: only END_STREAM is still on its way.
             parts.append(frames.reset(stream.wire, NO_ERROR))
             core.bury(stream, Death.RESET_BY_US)

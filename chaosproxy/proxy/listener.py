@@ -63,6 +63,8 @@ class Listener:
     def close(self) -> None:
         """Accept nothing further; connections that are there go on."""
         self._scope.cancel()
+        if self._socket.fileno() >= 0:
+            trio.lowlevel.notify_closing(self._socket)
         self._socket.close()
 
 
