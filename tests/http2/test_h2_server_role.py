@@ -372,4 +372,4 @@ def test_a_stream_fault_behind_a_complete_request_is_leaving(server):
 def test_an_answer_before_end_stream_stops_only_a_body_that_is_not_complete(server, announced, stopped):
     server.feed(server.headers(1, (*POST, (b"content-length", announced))), server.data(1, b"abc"))
     server.session.send(1, [OK, End()])
-    assert any(written.kind == RST for written in server.written()) is stopped
+    assert any(written.kind == "RST_STREAM" for written in server.written()) is stopped
