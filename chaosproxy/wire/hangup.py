@@ -30,7 +30,7 @@ class HangupWatch:
 
     def remove(self, descriptor: int) -> None:
         """Watch it no longer."""
-        if self._callbacks.pop(descriptor, None) is not None and self._epoll is not None:
+        if self._callbacks.pop(descriptor, None) is not None and self._epoll is not None and not self._epoll.closed:
             with contextlib.suppress(OSError):  # a closed descriptor has left by itself
                 self._epoll.unregister(descriptor)
 

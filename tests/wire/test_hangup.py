@@ -64,3 +64,15 @@ async def test_what_is_removed_is_not_told_and_its_number_can_be_watched_again(n
         with trio.fail_after(5):
             await noticed.wait()
     nursery.cancel_scope.cancel()
+
+
+async def test_removing_after_the_watch_has_ended_is_nothing():
+    watch = HangupWatch()
+    client, accepted = connected()
+    with client, accepted:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(watch.run)
+            watch.add(accepted.fileno(), lambda _: None)
+            await trio.testing.wait_all_tasks_blocked()
+            nursery.cancel_scope.cancel()
+        watch.remove(accepted.fileno())
