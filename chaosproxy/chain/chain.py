@@ -151,6 +151,7 @@ class Chain:
         out = self._responses[place.index]
         if out.sealed or out.mute:
             return  # it is over here already
+        out.rouse()
         ending = chosen(finish, out)
         self.note(place, "fired", f"{ending} {finish.detail}".rstrip(), now)
         result = made(ending, finish.cause, out)

@@ -65,6 +65,7 @@ class Place:
         "index",
         "inert",
         "last",
+        "let_go",
         "line",
         "mute",
         "next",
@@ -89,6 +90,8 @@ class Place:
         self.rest: Rest | None = fault.rest
         self.bytes = self.records = self.chunks = 0
         """What has entered."""
+        self.let_go = 0
+        """Body bytes that have left, or will as soon as they may."""
         self.last = -math.inf
         """When a body byte last entered, or what else started the idle clock; -inf = it has not been started."""
         self.stopped: float | None = None
@@ -163,6 +166,7 @@ class Place:
         if isinstance(event, Data):
             if not event.payload or (not self.passed_head and self.director.has_heads):
                 return  # empty it would be a last chunk; in front of the head it has no place
+            self.let_go += len(event.payload)
             if not self.outbox and release <= now and self.next.make_room(now):
                 self.next.data(event, now)
                 return

@@ -49,7 +49,7 @@ def _length_reached(out: "Place") -> bool:
     length = first(head.headers, b"content-length")
     if head.framing is not Framing.LENGTH or head.final or length is None:
         return True
-    return out.bytes >= int(length)
+    return out.let_go >= int(length)
 
 
 def survives(ending: Ending, out: "Place") -> bool:

@@ -57,6 +57,7 @@ class Span:
         """Credit the counters to the places."""
         for stage in self.stages:
             stage.bytes += self.bytes
+            stage.let_go += self.bytes
             stage.records += self.records
             stage.chunks += self.chunks
             stage.last = max(stage.last, self.last)

@@ -1,20 +1,20 @@
-"""A fault at its place: it counts what enters, cuts at the exact byte, and carries out what the fault answers.
+"""What enters a fault's place: it is counted, cut at the exact byte, and shown to the fault.
 
-Rules: the fault neither counts nor cuts. An action is the only thing that can wake a fault or lay it to rest.
+Rules: the fault neither counts nor cuts; a limit is met at its exact record, byte, chunk or moment.
 Must not know: what the fault does, what stands elsewhere in the line.
 """
 
 import math
 from typing import TYPE_CHECKING
 
+from chaosproxy.chain.acting import Actor
 from chaosproxy.chain.actions import FOREVER as ALWAYS
-from chaosproxy.chain.actions import Action, Actions, At, Cancel, Finish, Floor, Note, PassOn, Reply, Rest, Wake
+from chaosproxy.chain.actions import Actions, Finish, PassOn, Rest
 from chaosproxy.chain.conditions import holds_for_head, needs_head
 from chaosproxy.chain.fault import Fault
-from chaosproxy.chain.place import Director, Place
+from chaosproxy.chain.place import Director
 from chaosproxy.chain.placed import Placed
 from chaosproxy.chain.resolve import breaks_in_chunk
-from chaosproxy.errors import FaultBug
 from chaosproxy.model.messages import (
     Abort,
     Data,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from chaosproxy.chain.span import Span
 
 
-class Stage(Place):
+class Stage(Actor):
     """The place of one fault on one line."""
 
     __slots__ = ("_initial", "has_control", "request_end", "request_head", "undecided")
@@ -67,7 +67,10 @@ class Stage(Place):
             if self.rest is None:
                 piece, rest_of = rest_of, None
                 self._count(piece)
-                self.act(self._ask("data", piece, now), now)
+                actions = self._ask("data", piece, now)
+                if len(actions) > 1:
+                    self._keep_size(actions)
+                self.act(actions, now)
             else:
                 rest_of = self._pass_resting(rest_of, self.rest, now)
         self.drowse(now)
@@ -95,6 +98,19 @@ class Stage(Place):
         self.emit(left, now)
         self.act(actions, now)
         return right
+
+    def _keep_size(self, actions: Actions) -> None:
+        """A chunk that is broken in the middle announces what it would have been, not what a cut has made of it."""
+        broken: Data | None = None
+        breaks = False
+        for action in actions:
+            if isinstance(action, Finish):
+                breaks = breaks_in_chunk(action, self)
+            elif isinstance(action, Data):
+                if breaks and broken is not None and not broken.whole:
+                    broken.size = len(broken.payload) + len(action.payload)
+                    return
+                broken = action
 
     def _limit_in(self, data: Data, rest: Rest) -> tuple[int, str | None]:
         """The offset of the nearest limit in `data` and its name; None if there is none."""
@@ -237,20 +253,7 @@ class Stage(Place):
             self.act(self._ask("request_end", now), now)
         self.drowse(now)
 
-    # ---- what the fault answers
-
-    def _ask(self, handler: str, *arguments: object) -> Actions:
-        try:
-            answer: Actions = getattr(self.fault, handler)(*arguments)
-        except Exception as error:
-            raise self._bug(arguments[0], error) from error
-        return answer
-
-    def _bug(self, event: object, cause: BaseException | str) -> FaultBug:
-        return FaultBug(self.placed.hop, self.placed.spec.name, event, cause)
-
-    def asked_full(self, now: float) -> None:
-        self.act(self._ask("full", now), now)
+    # ---- what it is told
 
     def hears_hangup(self, now: float) -> bool:
         """The client is gone. Whether the next hop is told now; else this place drains, awake, until it says so."""
@@ -266,16 +269,6 @@ class Stage(Place):
             self.abandon()
         return passes
 
-    def hears_room(self, now: float) -> None:
-        """The output, which was blocked, has room again: the clock that stood still goes on."""
-        since, self.stopped = self.stopped, None
-        assert since is not None
-        self.last = now - max(0.0, since - self.last)
-        self.line.dirty = True
-        if self.rest is None and not self.closed:
-            self.act(self._ask("unblocked", since, now), now)
-            self.drowse(now)
-
     def hears_cue(self, name: str, now: float) -> None:
         """A named input from outside."""
         if not (self.closed or self.inert or self.undecided):
@@ -283,62 +276,7 @@ class Stage(Place):
             self.act(self._ask("cue", name, now), now)
             self.drowse(now)
 
-    def reach(self, limit: str, now: float) -> None:
-        """A limit of the rest is met: the fault is awake unless it answers a new Rest."""
-        self.rest = None
-        self.fault.blocked = not self.next.has_room(now)
-        self.act(self._ask("reached", limit, now), now)
-
-    def act(self, actions: Actions, now: float) -> None:
-        """Carry out what the fault has answered, in order."""
-        self.line.dirty = True
-        for action in actions:
-            if isinstance(action, Data):
-                self.emit(action, now)
-            else:
-                self._act_on(action, now)
-
-    def _act_on(self, action: Action, now: float) -> None:
-        match action:
-            case At(time, event):
-                self.emit(event, now, time)
-            case Floor(time):
-                self.floor = max(self.floor, time)
-            case Rest():
-                self.rest = action
-            case Wake():
-                self.rest = None
-            case Note(kind, detail):
-                self.director.note(self, kind, detail, now)
-            case Cancel():
-                self.director.cancel(self, now)
-            case PassOn():
-                self.director.passed_on(self, now)
-            case Reply():
-                self.director.reply(self, action, now)
-            case Finish():
-                self.director.finish(self, action, now)
-            case _:
-                self.emit(action, now)
-
-    # ---- time, rest and waking
-
-    def timer(self, now: float) -> None:
-        """Fire what is due; the chain has looked at `timer_due`."""
-        rest = self.rest
-        self.rouse()
-        if rest is None:
-            self.fault.blocked = not self.next.has_room(now)
-            self.act(self._ask("wake", now), now)
-            what = "wake"
-        else:
-            what = "time" if rest.time <= now else "idle"
-            if what == "idle":
-                self.last = now  # a further idle limit counts from here
-            self.reach(what, now)
-        if self.timer_due(now) <= now:
-            raise self._bug(now, f"after {what} it is still due at {now}")
-        self.drowse(now)
+    # ---- rest and waking
 
     def rouse(self) -> None:
         """Have a place of its own in the line."""
@@ -359,12 +297,3 @@ class Stage(Place):
         ):
             before, self.before = self.before, None
             before.absorb(self)
-
-    @property
-    def idles(self) -> bool:
-        """It must be told when its output has room again."""
-        if self.closed:
-            return False
-        if self.rest is None:
-            return type(self.fault).unblocked is not Fault.unblocked
-        return self.rest.idle != math.inf

@@ -1,0 +1,118 @@
+"""What a fault answers, carried out at its place; when it fires, rests and wakes.
+
+Rules: an action is the only thing that can wake a fault or lay it to rest. What a fault raises, or a deadline that does
+not move, is a bug of that fault and names it. Must not know: what enters (`stage.py`), what the fault does.
+"""
+
+import math
+
+from chaosproxy.chain.actions import Action, Actions, At, Cancel, Finish, Floor, Note, PassOn, Reply, Rest, Wake
+from chaosproxy.chain.fault import Fault
+from chaosproxy.chain.place import Place
+from chaosproxy.errors import FaultBug
+from chaosproxy.model.messages import Data
+
+
+class Actor(Place):
+    """A place that does what its fault says."""
+
+    __slots__ = ()
+
+    # ---- what the fault answers
+
+    def _ask(self, handler: str, *arguments: object) -> Actions:
+        try:
+            answer: Actions = getattr(self.fault, handler)(*arguments)
+        except Exception as error:
+            raise self._bug(arguments[0], error) from error
+        return answer
+
+    def _bug(self, event: object, cause: BaseException | str) -> FaultBug:
+        return FaultBug(self.placed.hop, self.placed.spec.name, event, cause)
+
+    def asked_full(self, now: float) -> None:
+        self.act(self._ask("full", now), now)
+
+    def hears_room(self, now: float) -> None:
+        """The output, which was blocked, has room again: the clock that stood still goes on."""
+        since, self.stopped = self.stopped, None
+        assert since is not None
+        self.last = now - max(0.0, since - self.last)
+        self.line.dirty = True
+        if self.rest is None and not self.closed:
+            self.act(self._ask("unblocked", since, now), now)
+            self.drowse(now)
+
+    def reach(self, limit: str, now: float) -> None:
+        """A limit of the rest is met: the fault is awake unless it answers a new Rest."""
+        self.rest = None
+        self.fault.blocked = not self.next.has_room(now)
+        self.act(self._ask("reached", limit, now), now)
+
+    def act(self, actions: Actions, now: float) -> None:
+        """Carry out what the fault has answered, in order."""
+        self.line.dirty = True
+        for action in actions:
+            if isinstance(action, Data):
+                self.emit(action, now)
+            else:
+                self._act_on(action, now)
+
+    def _act_on(self, action: Action, now: float) -> None:
+        match action:
+            case At(time, event):
+                self.emit(event, now, time)
+            case Floor(time):
+                self.floor = max(self.floor, time)
+            case Rest():
+                self.rest = action
+            case Wake():
+                self.rest = None
+            case Note(kind, detail):
+                self.director.note(self, kind, detail, now)
+            case Cancel():
+                self.director.cancel(self, now)
+            case PassOn():
+                self.director.passed_on(self, now)
+            case Reply():
+                self.director.reply(self, action, now)
+            case Finish():
+                self.director.finish(self, action, now)
+            case _:
+                self.emit(action, now)
+
+    # ---- time, rest and waking
+
+    def timer(self, now: float) -> None:
+        """Fire what is due; the chain has looked at `timer_due`."""
+        rest = self.rest
+        self.rouse()
+        if rest is None:
+            self.fault.blocked = not self.next.has_room(now)
+            self.act(self._ask("wake", now), now)
+            what = "wake"
+        else:
+            what = "time" if rest.time <= now else "idle"
+            if what == "idle":
+                self.last = now  # a further idle limit counts from here
+            self.reach(what, now)
+        if self.timer_due(now) <= now:
+            raise self._bug(now, f"after {what} it is still due at {now}")
+        self.drowse(now)
+
+    def rouse(self) -> None:
+        """Have a place of its own in the line."""
+        raise NotImplementedError
+
+    def drowse(self, now: float) -> None:
+        """Go back into the span, if the fault rests and holds nothing."""
+        raise NotImplementedError
+
+    @property
+    def idles(self) -> bool:
+        """It must be told when its output has room again."""
+        if self.closed:
+            return False
+        if self.rest is None:
+            return type(self.fault).unblocked is not Fault.unblocked
+        return self.rest.idle != math.inf
