@@ -27,8 +27,8 @@ MAY_IMPORT = {
     "chain": {"model", "framing", "session", "journal"},
     "faults": {"model", "framing", "session", "journal", "chain"},
     "wire": {"model", "framing", "session", "journal", "chain", "faults"},
-    "http1": {"model", "framing", "session", "journal", "chain"},
-    "http2": {"model", "framing", "session", "journal", "chain"},
+    "http1": {"model", "framing", "session", "journal"},
+    "http2": {"model", "framing", "session", "journal"},
     "scenario": {"model", "framing", "session", "journal", "chain", "faults"},
     "proxy": {"model", "framing", "session", "journal", "chain", "faults", "wire", "http1", "http2", "scenario"},
 }
@@ -151,6 +151,7 @@ def test_every_import_is_of_something_below() -> None:
         ("chaosproxy.http1.session", "from chaosproxy.http2.codes import Code"),
         ("chaosproxy.http2.session", "import chaosproxy.http1.heads"),
         ("chaosproxy.http2.session", "from chaosproxy.faults import Cut"),
+        ("chaosproxy.http1.session", "from chaosproxy.chain.line import Line"),
         ("chaosproxy.chain.stage", "from chaosproxy import faults"),
         ("chaosproxy.report.line", "from chaosproxy.scenario.load import load"),
         ("chaosproxy.proxy.proxy", "from chaosproxy.testing import play"),
@@ -177,11 +178,29 @@ def test_libraries_that_are_imported_are_declared_and_no_others() -> None:
     assert {COMES_WITH.get(name, name) for name in first} == declared
 
 
+def test_every_dependency_has_its_reason_written_down() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    cells = [line.split("|")[1] for line in page.splitlines() if line.startswith("|")]
+    explained = {name.strip().lower() for cell in cells for name in cell.split(",")}
+    declared = {
+        re.split(r"[^\w-]", one)[0].lower()
+        for group in [project["dependencies"], *project["optional-dependencies"].values()]
+        for one in group
+    }
+    assert declared - explained == set()
+
+
 def test_a_fault_s_own_tests_need_no_trio() -> None:
     """`play` runs in virtual time, in any test runner."""
     program = "import sys, chaosproxy.testing; print(*sorted({'trio', 'pydantic', 'ssl'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
+
+
+def test_every_module_says_what_it_is() -> None:
+    silent = [name for name, path in modules() if len(ast.get_docstring(ast.parse(path.read_bytes())) or "") < 20]
+    assert silent == []
 
 
 def test_functions_fit_on_a_screen() -> None:
