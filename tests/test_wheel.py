@@ -1,0 +1,84 @@
+"""What a user installs: the wheel, away from this directory, has the commands and the shipped scenarios."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> Path:
+    """The wheel's content, in a directory of its own. Its dependencies are those of this environment."""
+    place = tmp_path_factory.mktemp("wheel")
+    quiet = ["--quiet", "--disable-pip-version-check"]
+    argv = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        *quiet,
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(place),
+        str(ROOT),
+    ]
+    built = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    (wheel,) = place.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(place / "site")
+    return place / "site"
+
+
+@pytest.fixture
+def command(installed, tmp_path):
+    """How to run `chaosproxy ARGUMENTS` from it."""
+
+    def arguments(*words: str) -> dict:
+        environment = {**os.environ, "PYTHONPATH": str(installed), "PYTHONSAFEPATH": "1"}
+        return {"args": [sys.executable, "-m", "chaosproxy", *words], "cwd": tmp_path, "env": environment, "text": True}
+
+    return arguments
+
+
+def test_these_tests_run_the_wheel_s_code(installed, command):
+    where = command()
+    where["args"] = [sys.executable, "-c", "import chaosproxy; print(chaosproxy.__file__)"]
+    done = subprocess.run(**where, capture_output=True, check=True)
+    assert Path(done.stdout.strip()) == installed / "chaosproxy" / "__init__.py"
+
+
+def test_the_wheel_s_scenarios_are_found_by_name_and_valid(installed, command):
+    names = sorted(path.stem for path in (ROOT / "scenarios").rglob("*.yaml"))
+    assert sorted(path.stem for path in (installed / "chaosproxy" / "_scenarios").rglob("*.yaml")) == names
+    done = subprocess.run(**command("lint", *names), capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    unknown = subprocess.run(**command("lint", "idle-dorp"), capture_output=True, check=False)
+    assert unknown.returncode != 0
+    assert "idle-drop" in unknown.stderr + unknown.stdout
+
+
+def test_it_runs_a_shipped_scenario(command):
+    words = ("run", "idle-drop", "--upstream", "http://127.0.0.1:1", "--listen", "127.0.0.1:0")
+    running = subprocess.Popen(**command(*words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        assert running.stdout
+        assert "listening on http://127.0.0.1:" in running.stdout.readline()
+    finally:
+        running.terminate()
+        rest, _ = running.communicate(timeout=10)
+    assert (running.returncode, rest) == (0, "")
+
+
+def test_it_says_that_it_is_typed_and_how_it_is_called(installed):
+    assert (installed / "chaosproxy" / "py.typed").exists()
+    (entry,) = installed.glob("*.dist-info/entry_points.txt")
+    assert "chaosproxy = chaosproxy.cli.main:main" in entry.read_text()
+    (licence,) = installed.glob("*.dist-info/licenses/LICENSE")
+    assert licence.read_text() == (ROOT / "LICENSE").read_text()
