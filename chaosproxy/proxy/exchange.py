@@ -146,6 +146,12 @@ class Exchange:
         held, release = self._held, self._release
         if held is None or release is None:
             return
+        for event in events:
+            if isinstance(event, Abort):  # nothing was begun, and nothing will be
+                self._held = self._release = None
+                if not event.cause.startswith("client:"):
+                    self.refuse(event, now)
+                return
         taken = held.add(events)
         if taken and self._connection.session.protocol == "h2":
             self._connection.session.grant(self.client.stream, taken)

@@ -4,7 +4,7 @@ At most 1 MiB; a longer body, or one that is not JSON, matches no such rule. Mus
 """
 
 from chaosproxy.model.json_values import NOT_JSON, parse
-from chaosproxy.model.messages import Data, End, Event, RequestHead, Trailers
+from chaosproxy.model.messages import Data, End, Event, RequestHead
 from chaosproxy.scenario.rules import Decision
 
 LIMIT = 1024 * 1024
@@ -22,7 +22,7 @@ class HeldRequest:
         self._complete = False
 
     def add(self, events: list[Event]) -> int:
-        """Hold `events`; returns how many body bytes they have."""
+        """Hold `events`, none of them an Abort; returns how many body bytes they have."""
         taken = 0
         for event in events:
             self.events.append(event)
@@ -30,8 +30,6 @@ class HeldRequest:
                 taken += len(event.payload)
             elif isinstance(event, End):
                 self._complete = True
-            elif not isinstance(event, Trailers):
-                self.ready = True  # an Abort: nothing more will come
         self._size += taken
         self.ready = self.ready or self._complete or self._size > LIMIT
         return taken
