@@ -47,6 +47,7 @@ class Actor(Place):
         """A limit of the rest is met: the fault is awake unless it answers a new Rest."""
         self.rest = None
         self.fault.blocked = not self.next.has_room(now)
+        self.fault.records = self.records
         self.act(self._ask("reached", limit, now), now)
 
     def act(self, actions: Actions, now: float) -> None:
@@ -89,6 +90,7 @@ class Actor(Place):
         self.rouse()
         if rest is None:
             self.fault.blocked = not self.next.has_room(now)
+            self.fault.records = self.records
             self.act(self._ask("wake", now), now)
             what = "wake"
         else:

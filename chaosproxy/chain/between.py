@@ -28,7 +28,8 @@ class Relay(Fault):
         self._main = main
         self.telling = False
         """What it tells of has not gone further yet."""
-        self.rest = None if main.fault.answers else FOREVER
+        self.answers = main.fault.answers
+        self.rest = None if self.answers else FOREVER
 
     def data(self, data: Data, now: float) -> Actions:
         return ()  # awake only for a fault that answers by itself

@@ -228,4 +228,4 @@ class Chain:
         self.cancelled = True
         for stage in self.request.stages:
             stage.abandon()
-        self.request.discard()
+        self.request.discard(keep=True)  # what has gone in front of a cut is still to be sent, if there is anybody

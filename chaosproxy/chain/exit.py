@@ -29,7 +29,7 @@ class Exit:
 
     def has_room(self, now: float) -> bool:
         """Whether a further Data is admitted."""
-        return self.size < self.window
+        return self.size < self.window or self.closed
 
     make_room = has_room
 
@@ -44,11 +44,12 @@ class Exit:
         if not self.closed:
             self.events.append(event)
 
-    def close(self) -> None:
-        """Nobody takes any more: what stands here is discarded, and what still comes."""
+    def close(self, *, keep: bool) -> None:
+        """What still comes is discarded; what stands here too, unless it is to be kept."""
         self.closed = True
-        self.events.clear()
-        self.size = 0
+        if not keep:
+            self.events.clear()
+            self.size = 0
 
     def take(self, room: float = math.inf, *, split: bool = False) -> list[Event]:
         """What stands here, in order, up to `room` body bytes. With `split` the last Data is cut to fit (an HTTP/2

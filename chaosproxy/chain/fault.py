@@ -64,6 +64,9 @@ class Fault:
     """The client's FIN alone is not leaving."""
     kind: RecordKind | None = None
     """What records the body has; set by the chain when the head passes, None before and where there are none."""
+    records: int = 0
+    """Set by the chain before `reached` and `wake`: how many records have entered. Enough to know, when a time is over,
+    whether something came in between; a limit of the rest would cut the piece in which it lies."""
     blocked: bool = False
     """Set by the chain before `wake` and `reached`: what is nearer the receiver takes nothing at present."""
     unfired: str = ""

@@ -7,6 +7,7 @@ Must not know: faults, sessions.
 
 from dataclasses import dataclass, field
 
+from chaosproxy.chain.between import Relay
 from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.place import Node
@@ -72,9 +73,13 @@ class Guards:
             held = stage.out_bytes + stage.fault.held
             if stage.bytes > before.bytes or (stage.bytes < before.bytes and not stage.closed):
                 raise GuardError(f"{before.name}: {before.bytes} bytes passed, the place behind counted {stage.bytes}")
-            edits = stage.placed.spec.edits_body or stage.mute or stage.sealed or stage.closed
+            edits = stage.placed.spec.edits_body or stage.fault.answers or stage.mute or stage.sealed or stage.closed
+            # A fault that answers by itself lets nothing of the request go further.
+            edits = edits or (isinstance(stage.fault, Relay) and stage.rest is None)
             if not edits and stage.bytes != behind.bytes + held:
                 raise GuardError(f"{behind.name}: {stage.bytes} bytes entered, {behind.bytes} left, {held} are held")
+            if stage.ended and stage.sealed and stage.fault.held and not stage.mute:
+                raise GuardError(f"{behind.name}: the end has gone, and {stage.fault.held} bytes are still held")
             if stage.mute and stage.out_bytes:
                 raise GuardError(f"{behind.name}: {stage.out_bytes} bytes are held for nobody")
 

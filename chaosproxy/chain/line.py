@@ -241,6 +241,6 @@ class Line:
         """The exchange begins."""
         self._plan(now)
 
-    def discard(self) -> None:
-        """Nobody wants anything any more: what has come through is discarded, and what still comes."""
-        self.exit.close()
+    def discard(self, *, keep: bool = False) -> None:
+        """Nobody wants what still comes, nor (but with `keep`) what has come through and was not taken."""
+        self.exit.close(keep=keep)

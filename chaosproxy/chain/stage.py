@@ -92,6 +92,7 @@ class Stage(Actor):
         self._count(left)
         self.rest = None
         self.fault.blocked = not self.next.has_room(now)
+        self.fault.records = self.records
         actions = self._ask("reached", limit, now)
         if right is not None and any(isinstance(one, Finish) and breaks_in_chunk(one, self) for one in actions):
             left.size = size  # the chunk that the cut falls into keeps the size it announces

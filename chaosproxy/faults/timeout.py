@@ -84,8 +84,7 @@ class RunningTimeout(Fault):
         self.rest = self._resting()
 
     def _resting(self) -> Rest:
-        records = math.inf if self._spec.first_event is None or self._event else 1.0
-        return Rest(time=min(self._limits.values(), default=math.inf), idle=self._idle, records=records)
+        return Rest(time=min(self._limits.values(), default=math.inf), idle=self._idle)
 
     def request_end(self, now: float) -> Actions:
         spec = self._spec
@@ -113,10 +112,12 @@ class RunningTimeout(Fault):
         return (event, self._resting())
 
     def reached(self, limit: str, now: float) -> Actions:
-        if limit == "records":
+        if limit == "idle":
+            return self._over("idle")
+        if self.records:
             self._saw_event()
-            return (self._resting(),)
-        return self._over("idle" if limit == "idle" else min(self._limits, key=lambda name: self._limits[name]))
+        late = [name for name, time in self._limits.items() if time <= now]
+        return self._over(min(late, key=lambda name: self._limits[name])) if late else (self._resting(),)
 
     # ---- awake: looking at what may be ignored
 

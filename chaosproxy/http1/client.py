@@ -109,7 +109,7 @@ class ClientConnection(Connection):
         """An answer before its request would be taken for that of the next one: whoever sends it is not listened to
         any more."""
         if self._stream:
-            return self._malformed(Malformed(f"{len(data)} bytes before the request had gone out"), [])
+            return self._malformed(Malformed("an answer before the request had gone out"), [])
         self._over(Closing.FIN)
         return [Closed("bytes that no request had asked for")]
 

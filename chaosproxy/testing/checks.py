@@ -1,0 +1,140 @@
+"""What every fault, splitter and session must be able to stand: conformance checks, for ours and for users' own.
+
+Each raises AssertionError with what was fed and what came. Rules: no test framework is needed; nothing is random but
+what a seed decides. Must not know: which faults exist.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from chaosproxy.chain.fault import FaultSpec
+from chaosproxy.framing.splitter import Splitter
+from chaosproxy.model.messages import Abort, Data, End, Event, Trailers
+from chaosproxy.model.places import Peer
+from chaosproxy.session import Arrived, Session, Signal
+from chaosproxy.testing.play import POST, Step, Upload, play
+
+_EVENTS = [b"data: %d\n\n" % number for number in range(8)]
+_BROKEN = Abort("upstream:fin", Peer.UPSTREAM)
+
+SCRIPTS: dict[str, Sequence[Step]] = {
+    "a stream": [*((0.1 * number, event) for number, event in enumerate(_EVENTS, 1)), (1.0, End())],
+    "everything in one read": [(0.1, _EVENTS), (0.1, End())],
+    "cut anywhere": [
+        (0.1, b"da"),
+        (0.2, b"ta: 1\r"),
+        (0.3, b"\n\r\ndata: 2\n\n: ping\n\ndata"),
+        (0.9, b": 3\n\n"),
+        (1.0, End()),
+    ],
+    "trailers": [(0.1, _EVENTS[0]), (0.2, Trailers(((b"a", b"b"),))), (0.2, End())],
+    "nothing but a head": [(0.1, End())],
+    "broken off": [(0.1, _EVENTS[0]), (0.2, _EVENTS[1] + b"data"), (0.3, _BROKEN)],
+    "broken off before the head": [(0.3, _BROKEN)],
+    "the client leaves": [(0.1, _EVENTS[0]), (0.15, "hangup"), (0.2, _EVENTS[1]), (0.3, _EVENTS[2]), (0.4, End())],
+    "a silence": [(0.1, _EVENTS[0]), (120.0, _EVENTS[1]), (240.0, End())],
+    "an upload": [(0.1, Upload(b"abc")), (0.2, Upload(b"def")), (0.3, Upload(End())), (0.4, _EVENTS[0]), (0.5, End())],
+}
+"""What a fault is played against; `check_fault` takes others too."""
+
+
+def check_fault(spec: FaultSpec, *, neutral: bool = False, scripts: dict[str, Sequence[Step]] | None = None) -> None:
+    """Play `spec` against every script, with a client that takes all and one that takes a few bytes at a time.
+
+    Checked: the order of events and the conservation of bytes at every boundary, `held` truthful, wakes that make
+    progress; resting and being kept awake are the same; the same seed gives the same again. `neutral`: the spec, with
+    these parameters, changes nothing at all.
+    """
+    for name, script in (SCRIPTS if scripts is None else scripts).items():
+        request = {"request": POST} if any(isinstance(what, Upload) for _, what in script) else {}
+        for slow in (False, True):
+            steps = _slowly(script) if slow else script
+            options = {**request, **({"room": 0, "window": 16} if slow else {})}
+            played = play([spec], steps, **options)  # type: ignore[arg-type] # a mapping of keyword arguments
+            awake = play([spec], steps, lazy=False, **options)  # type: ignore[arg-type]
+            again = play([spec], steps, **options)  # type: ignore[arg-type]
+            where = f"{spec.name} against {name!r}{', a slow client' if slow else ''}"
+            assert repr(played) == repr(again), f"{where}: not the same again\n{played}\n{again}"
+            assert played.out == awake.out, f"{where}: at rest and awake differ\n{played}\n{awake}"
+            assert played.fired == awake.fired, f"{where}: at rest and awake note differently\n{played}\n{awake}"
+            assert played.cancelled_at == awake.cancelled_at, f"{where}: at rest and awake leave differently"
+            if (
+                not spec.edits_body
+                and played.end_cause is None
+                and played.end is not None
+                and isinstance(played.end[1], End)
+            ):
+                sent = b"".join(event.payload for _, event in played.arrived if isinstance(event, Data))
+                assert played.data == sent, f"{where}: a clean end, but {played.data!r} of {sent!r}"
+            if neutral:
+                plain = play([], steps, **options)  # type: ignore[arg-type]
+                assert played.out == plain.out, f"{where}: it is not neutral\n{played}\n{plain}"
+                assert not played.fired, f"{where}: it says that it acted: {played.fired}"
+
+
+def _slowly(script: Sequence[Step]) -> list[Step]:
+    """The script with a client that takes ten bytes after each step, and everything in the end."""
+    steps: list[Step] = []
+    for time, what in script:
+        steps += [(time, what), (time, 10)]
+    return [*steps, (max((time for time, _ in script), default=0.0) + 1000.0, 1_000_000)]
+
+
+def check_splitter(make: Callable[[], Splitter], body: bytes, records: int) -> None:
+    """The records of `body` are `records`, however it is cut; offsets ascend and lie within their payload."""
+    cuts = [[body], [body[at : at + 1] for at in range(len(body))]]
+    cuts += [[body[:at], body[at:]] for at in range(1, len(body))]
+    for pieces in cuts:
+        splitter = make()
+        found = 0
+        for piece in pieces:
+            if not piece:
+                continue
+            ends = splitter.feed(piece)
+            assert list(ends) == sorted(set(ends)), f"{ends} do not ascend in {piece!r}"
+            assert all(0 < end <= len(piece) for end in ends), f"{ends} lie outside {piece!r}"
+            found += len(ends)
+        found += splitter.pending
+        assert found == records, f"{found} records instead of {records} in {pieces!r}"
+
+
+def check_session(make: Callable[[], Session], data: bytes) -> None:
+    """Any bytes give signals, never an exception; and the same events however they are cut into reads."""
+    whole = _fed(make(), [data])
+    for size in (1, 7):
+        cut = _fed(make(), [data[at : at + size] for at in range(0, len(data), size)])
+        assert cut == whole, f"in reads of {size}: {cut}\nin one: {whole}"
+
+
+def _essence(event: Event) -> Event:
+    """Without what may depend on the reads: the pieces of a chunk, a count in the words for a person."""
+    match event:
+        case Data(payload):
+            return Data(payload)
+        case Abort():
+            return replace(event, detail="")
+        case _:
+            return event
+
+
+def _fed(session: Session, pieces: Sequence[bytes]) -> list[tuple[int, Event] | Signal]:
+    """Everything the session says, bodies joined, since pieces of them follow the reads."""
+    told: list[tuple[int, Event] | Signal] = []
+    for piece in (*pieces, b""):
+        for signal in session.receive(piece):
+            if not isinstance(signal, Arrived):
+                told.append(signal)
+                continue
+            for event in signal.events:
+                last = told[-1] if told else None
+                if (
+                    isinstance(event, Data)
+                    and isinstance(last, tuple)
+                    and last[0] == signal.stream
+                    and isinstance(last[1], Data)
+                ):
+                    told[-1] = (signal.stream, Data(last[1].payload + event.payload))
+                else:
+                    told.append((signal.stream, _essence(event)))
+        session.outgoing()
+    return told

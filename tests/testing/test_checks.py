@@ -1,0 +1,141 @@
+"""The conformance checks, over everything registered; and that each of them can fail."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+
+from chaosproxy.chain.endings import Ending
+from chaosproxy.chain.fault import REGISTRY, Condition, Fault, FaultSpec
+from chaosproxy.chain.trigger import Trigger
+from chaosproxy.faults import Buffer, ClientAbort, Cut, Respond, Timeout
+from chaosproxy.framing.grpc import GrpcSplitter
+from chaosproxy.framing.lines import LineSplitter
+from chaosproxy.framing.sse import SseSplitter
+from chaosproxy.http1.session import Http1Session
+from chaosproxy.http2.session import Http2Session
+from chaosproxy.model.places import Moment, Role, Way
+from chaosproxy.testing.checks import check_fault, check_session, check_splitter
+
+RST = (Ending("rst"),)
+ACTING = [
+    Buffer(bytes=20),
+    Buffer(bytes=(5, 30)),
+    Buffer(events=2),
+    Buffer(every=0.25),
+    Buffer(until_end=True, limit=30),
+    Buffer(bytes=20, on_abort="drop"),
+    Buffer(bytes=4, way=Way.REQUEST),
+    *(Cut(at=Trigger(moment=moment), then=RST) for moment in Moment if moment is not Moment.AFTER_END),
+    Cut(at=Trigger(event=3)),
+    Cut(at=Trigger(bytes=12), then=(Ending("fin_mid_chunk"),)),
+    Cut(at=Trigger(chunk=2), then=(Ending("clean"),)),
+    Cut(at=Trigger(time=0.35)),
+    Cut(at=Trigger(idle=5.0), side="client"),
+    Cut(at=Trigger(match="3")),
+    Cut(at=Trigger(bytes=4), way=Way.REQUEST, then=(Ending("status", status=413),)),
+    Timeout(first_byte=0.05),
+    Timeout(first_event=0.05),
+    Timeout(idle=5.0),
+    Timeout(idle=0.3, ignore=("comments",)),
+    Timeout(total=0.35),
+    ClientAbort(),
+    ClientAbort(mode="on_next_write"),
+    ClientAbort(mode="ignore"),
+    ClientAbort(delay=0.1),
+    Respond(status=503, body=b"no"),
+    Respond(status=429, delay=0.2, early=True),
+]
+NEUTRAL = [
+    Cut(at=Trigger(event=1000)),
+    Cut(at=Trigger(bytes=10**9)),
+    Cut(at=Trigger(time=10**6 * 2.0)),
+    Timeout(idle=1e7, total=1e7, first_byte=1e7, first_event=1e7),
+    Buffer(bytes=10, if_=Condition(status=503)),
+]
+
+
+@pytest.mark.parametrize("spec", ACTING, ids=repr)
+def test_every_fault_stands_every_script(spec):
+    check_fault(spec)
+
+
+@pytest.mark.parametrize("spec", NEUTRAL, ids=repr)
+def test_a_fault_that_never_acts_changes_nothing(spec):
+    check_fault(spec, neutral=True)
+
+
+def test_a_fault_that_acts_is_not_neutral():
+    with pytest.raises(AssertionError, match="not neutral"):
+        check_fault(Buffer(events=2), neutral=True)
+
+
+def test_every_registered_fault_is_among_them():
+    ours = {name for name, spec in REGISTRY.items() if spec.__module__.startswith("chaosproxy.faults.")}
+    assert {spec.name for spec in ACTING} >= ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swallow(FaultSpec):
+    """A fault that loses what it says it holds."""
+
+    name: ClassVar[str] = "swallow"
+
+    def start(self, context):
+        return Swallowing()
+
+
+class Swallowing(Fault):
+    capacity = 100
+
+    def data(self, data, now):
+        self.held += len(data.payload)
+        return ()
+
+
+def test_a_fault_that_loses_bytes_is_caught():
+    with pytest.raises(AssertionError, match="72 bytes are still held"):
+        check_fault(Swallow())
+
+
+@pytest.mark.parametrize(
+    ("make", "body", "records"),
+    [
+        (SseSplitter, b"data: 1\n\n: ping\n\ndata: 2\r\n\r\nid: 3\n\ndata: [DONE]\r\rdata: lost", 3),
+        (LineSplitter, b'{"a":1}\n\n{"b":2}\r\n{"c":3}', 3),
+        (GrpcSplitter, b"\0\0\0\0\x02hi\0\0\0\0\0\1\0\0\0\x01x", 3),
+    ],
+)
+def test_every_splitter_finds_the_same_at_any_cut(make, body, records):
+    check_splitter(make, body, records)
+
+
+def test_a_wrong_count_is_caught():
+    with pytest.raises(AssertionError, match="1 records instead of 2"):
+        check_splitter(SseSplitter, b"data: 1\n\n", 2)
+
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"
+SAID = [
+    b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\nGET",
+    b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab",
+    b"\r\n\r\nnonsense",
+    PREFACE + b"\0\0\1\0\0\0\0\0\1x",
+    PREFACE + b"\0\0\x08\6\0\0\0\0\0pingping" + b"\xff" * 20,
+    b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef",
+    bytes(range(256)),
+]
+
+
+@pytest.mark.parametrize("data", SAID, ids=range(len(SAID)))
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("session", [Http1Session, Http2Session])
+def test_every_session_stands_anything_at_any_cut(session, role, data):
+    def make():
+        made = session(role)
+        if role is Role.CLIENT:
+            made.open()
+        return made
+
+    check_session(make, data)
