@@ -37,7 +37,13 @@ class Listener:
         async with trio.open_nursery() as nursery:
             with self._scope:
                 while True:
-                    number, transport, wire = admit(Plain(await listen.accept(self._socket)))
+                    try:
+                        connection = await listen.accept(self._socket)
+                    except OSError:
+                        if self._scope.cancel_called:
+                            break  # closed after a client had woken us and before we could take it
+                        raise
+                    number, transport, wire = admit(Plain(connection))
                     if self._tls is None:
                         accept(number, transport, wire)
                     else:
