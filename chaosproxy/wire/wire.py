@@ -7,13 +7,14 @@ Rules: answers at once, like every transport. Must not know: HTTP, which faults 
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import trio
 
 from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.placed import Noted, Placed
-from chaosproxy.model.messages import Abort, Data, End
+from chaosproxy.model.messages import Abort, Data, End, Event
 from chaosproxy.model.places import Manner, Role, Scope
 from chaosproxy.wire import close
 from chaosproxy.wire.transport import Transport
@@ -40,6 +41,8 @@ class Wire:
         self._passed = {"request": 0, "response": 0}
         self._out = b""
         self._shut: Callable[[], None] | None = None
+        """What to do to `below` once the End has come through and everything before it has gone: its FIN."""
+        self._over = False
         self._ended: Abort | None = None
         self._lost: ConnectionError | None = None
         self._scope: trio.CancelScope | None = None
@@ -74,10 +77,13 @@ class Wire:
             self._scope.cancel()
         self._plan()
 
-    def _plan(self) -> None:
+    def _take_notes(self) -> None:
         for chain in self._layers:
             self.notes.extend(chain.notes)
             chain.notes.clear()
+
+    def _plan(self) -> None:
+        self._take_notes()
         if self.on_due is not None and self.due < math.inf:
             self.on_due(self.due)
 
@@ -122,23 +128,28 @@ class Wire:
             self._plan()
 
     def _through(self, lines: list[Line], now: float) -> bytes | None:
-        """Move what has passed each line into the next; what has passed the last, joined."""
+        """What has passed all lines, joined; None if nothing has. An ending stands behind what it lets pass."""
         parts: list[bytes] = []
-        for index, line in enumerate(lines):
-            for event in line.take(now):
-                if isinstance(event, Abort):
-                    self._end(event)
-                    return None
-                if index + 1 < len(lines):
-                    if isinstance(event, Data):
-                        lines[index + 1].push([event], now)
-                    else:
-                        lines[index + 1].push_control(event, now)
-                elif isinstance(event, Data):
-                    parts.append(event.payload)
-                elif isinstance(event, End):
-                    return b"".join(parts)
+        for event in self._passed_all(lines, now):
+            if isinstance(event, Data):
+                parts.append(event.payload)
+            elif isinstance(event, Abort):
+                self._end(event)
+                break
+            elif isinstance(event, End):
+                return b"".join(parts)
         return b"".join(parts) if parts else None
+
+    @staticmethod
+    def _passed_all(lines: list[Line], now: float) -> list[Event]:
+        """Move what has passed each line into the next; what has passed the last."""
+        for line, following in pairwise(lines):
+            for event in line.take(now):
+                if isinstance(event, Data):
+                    following.push([event], now)
+                else:
+                    following.push_control(event, now)
+        return lines[-1].take(now)
 
     def send(self, data: bytes) -> int:
         if self._lost is not None:
@@ -156,40 +167,34 @@ class Wire:
         return len(data)
 
     def _move_out(self, now: float) -> None:
-        lines = self._lines(outgoing=True)
-        for index, line in enumerate(lines):
-            for event in line.take(now):
-                if self._ended is not None:
-                    return
-                if isinstance(event, Abort):
-                    self._end(event)
-                    return
-                if index + 1 < len(lines):
-                    if isinstance(event, Data):
-                        lines[index + 1].push([event], now)
-                    else:
-                        lines[index + 1].push_control(event, now)
-                elif isinstance(event, Data):
-                    self._out += event.payload
-                    self._flush()
-                elif isinstance(event, End) and self._shut is not None:
-                    self._flush()
-                    if not self._out:
-                        self._shut()
+        for event in self._passed_all(self._lines(outgoing=True), now):
+            if self._ended is not None:
+                return
+            if isinstance(event, Data):
+                self._out += event.payload
+                self._flush()
+            elif isinstance(event, Abort):
+                self._end(event)
+            elif isinstance(event, End):
+                self._over = True
+                self._flush()
 
-    def _flush(self) -> bool:
+    def _flush(self) -> None:
         while self._out:
             taken = self._below.send(self._out)
             if not taken:
-                return False
+                return
             self._out = self._out[taken:]
-        return True
+        if self._over and self._shut is not None:
+            shut, self._shut = self._shut, None
+            shut()
 
     def _end(self, abort: Abort) -> None:
         """A fault ends the connection, behind the data that it has let pass."""
         if self._ended is not None:
             return
         self._ended = abort
+        self._take_notes()
         if abort.manner is not Manner.SILENCE:
             self._lost = ConnectionResetError(f"ended by a fault ({abort.cause})")
         if self.on_end is not None:
