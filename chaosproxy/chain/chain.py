@@ -60,7 +60,9 @@ class Chain:
         if on_request:
             return [acting]
         if not acting.inert and watches_request(fault):
-            return [Stage(index, placed, Relay(response), self)]
+            relay = Stage(index, placed, Relay(response), self)
+            relay.undecided = False  # it tells whatever the answer's head will decide; the fault listens later
+            return [relay]
         response.last = self.began  # nobody will tell it of the request's end: silence counts from the beginning
         return []
 

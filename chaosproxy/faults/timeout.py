@@ -184,10 +184,10 @@ class Life:
         self._begun = now - max(0.0, since - self._begun)
 
     def feed(self, payload: bytes, now: float) -> None:
-        too_long = self._blocks.too_long
+        outgrown, too_long = self._blocks.giving_up, self._blocks.too_long
         for unit in self._blocks.feed(payload):
             if traffic(self._kind, unit) not in self._ignored:
                 self.said = now
-        if self._blocks.too_long != too_long:
-            self.said = now
+        if outgrown or self._blocks.too_long != too_long:
+            self.said = now  # nobody can tell what it is: it counts
         self._begun = now

@@ -40,6 +40,11 @@ class Blocks:
         """A unit has begun and not ended."""
         return bool(self._held) or self._giving_up
 
+    @property
+    def giving_up(self) -> bool:
+        """The unit that has not ended has outgrown the limit."""
+        return self._giving_up
+
     def feed(self, payload: bytes) -> list[bytes]:
         """The units that end in `payload`, whole and in order."""
         units: list[bytes] = []

@@ -1,0 +1,255 @@
+"""`timeout`: each limit, from when it counts, what stops it, what it ignores, and how it ends."""
+
+from random import Random
+
+import pytest
+
+from chaosproxy.chain.endings import Ending
+from chaosproxy.chain.fault import Condition, Context
+from chaosproxy.faults import Buffer, Timeout
+from chaosproxy.framing.blocks import LIMIT
+from chaosproxy.model.messages import Abort, Data, End, Interim, ResponseHead
+from chaosproxy.model.places import Framing, Way
+from chaosproxy.testing.play import POST, SSE, Upload
+
+TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]
+WHOLE = [*TICKS, (9.0, End())]
+PLAIN = ResponseHead(200, ((b"content-type", b"text/plain"),), framing=Framing.CHUNKED)
+PING = b": ping\n\n"
+
+
+def over(name, at, how="abort", after=None):
+    return [(at, "timeout", f"{how} after {after} ({name})")]
+
+
+# ---- first_byte: from the request's end to the status line
+
+
+def test_without_a_head_it_answers_504(play):
+    played = play([Timeout(first_byte=2.0)], [(5.0, b"late")])
+    assert (played.head[0], played.head[1].status, played.end) == (2.0, 504, (2.0, End()))
+    assert (played.end_cause, played.cancelled_at) == ("timeout:first_byte", 2.0)
+    assert played.fired == over("first_byte", 2.0, "504", "2s")
+
+
+def test_it_counts_from_the_requests_end(play):
+    script = [(3.0, Upload(b"x")), (4.0, Upload(End()))]
+    assert play([Timeout(first_byte=2.0)], script, request=POST).head[0] == 6.0
+
+
+def test_the_status_line_stops_it_and_a_100_does_not(play):
+    assert play([Timeout(first_byte=2.0)], [(1.9, SSE), (50.0, End())]).fired == []
+    assert play([Timeout(first_byte=2.0)], [(1.0, Interim(103)), (1.9, Interim(103))]).head[0] == 2.0
+
+
+def test_an_answer_before_the_requests_end_was_not_late(play):
+    script = [(1.0, SSE), (2.0, Upload(End())), (9.0, End())]
+    assert play([Timeout(first_byte=2.0)], script, request=POST).fired == []
+
+
+# ---- first_event
+
+
+def test_the_first_record_stops_it_not_the_head_nor_a_comment(play):
+    script = [(0.5, PING), (2.5, b"data: 1\n\n"), (30.0, End())]
+    assert play([Timeout(first_event=2.0)], script).fired == over("first_event", 2.0, after="2s")
+    assert play([Timeout(first_event=3.0)], script).fired == []
+
+
+def test_the_piece_that_holds_the_first_record_is_not_cut(play):
+    played = play([Timeout(first_event=3.0)], [(1.0, b"data: 1\n\ndata: 2"), (2.0, b"\n\n"), (3.5, End())])
+    assert [payload for _, payload in played.body] == [b"data: 1\n\ndata: 2", b"\n\n"]
+
+
+def test_a_body_without_records_has_no_first_one_to_wait_for(play):
+    assert play([Timeout(first_event=3.0)], [(1.0, b"x"), (9.0, End())], head=PLAIN).not_fired == [
+        ("timeout", "no records")
+    ]
+
+
+def test_before_the_head_it_runs_all_the_same(play):
+    assert play([Timeout(first_event=3.0)], [(5.0, b"x")], head=PLAIN).head[1].status == 504
+
+
+# ---- idle
+
+
+def test_idle_counts_from_the_requests_end_and_then_from_each_byte(play):
+    assert play([Timeout(idle=1.5)], [(9.0, b"x")]).head[:1] == (1.5,)
+    played = play([Timeout(idle=1.5)], TICKS)
+    assert played.fired == over("idle", 9.5, after="1.5s")
+    script = [(3.0, Upload(b"x")), (4.0, Upload(End()))]
+    assert play([Timeout(idle=1.5)], script, request=POST).head[0] == 5.5
+
+
+def test_a_byte_at_the_very_instant_is_too_late(play):
+    assert play([Timeout(idle=1.0)], [(0.5, b"x"), (1.5, b"x")]).end[0] == 1.5
+    assert play([Timeout(idle=1.0)], [(0.5, b"x"), (1.4999, b"x"), (2.0, End())]).fired == []
+
+
+def test_a_head_is_no_byte_of_the_body(play):
+    assert play([Timeout(idle=2.0)], [(1.5, SSE), (3.0, b"x")]).end[0] == 2.0
+
+
+def test_the_end_stops_it(play):
+    assert play([Timeout(idle=1.5)], [(1.0, b"x"), (2.0, End())]).not_fired == [("timeout", "not reached")]
+
+
+def test_idle_sees_what_the_fault_before_it_lets_out(play):
+    assert play([Buffer(every=4.0), Timeout(idle=3.0)], TICKS).fired[-1][0] == 3.0
+    assert play([Timeout(idle=3.0), Buffer(every=4.0)], WHOLE).not_fired == [("timeout", "not reached")]
+
+
+# ---- idle, keep-alives left out
+
+
+@pytest.mark.parametrize(
+    ("ignore", "noise"),
+    [
+        ("comments", PING),
+        ("ping_events", b"event: ping\ndata: {}\n\n"),
+        ("empty_deltas", b'data: {"choices": [{"delta": {}, "finish_reason": null}]}\n\n'),
+    ],
+)
+def test_what_is_ignored_does_not_keep_it_alive(play, ignore, noise):
+    script = [TICKS[0], *((float(number), noise) for number in range(2, 9)), (9.0, End())]
+    assert play([Timeout(idle=2.5)], script).fired == []
+    assert play([Timeout(idle=2.5, ignore=(ignore,))], script).fired == over("idle", 3.5, after="2.5s")
+
+
+def test_what_is_not_ignored_does(play):
+    script = [*TICKS, (9.0, End())]
+    assert play([Timeout(idle=1.5, ignore=("comments", "ping_events", "empty_deltas"))], script).fired == []
+
+
+def test_the_bytes_of_a_record_count_as_they_come_until_it_turns_out_to_be_noise(play):
+    growing = [(1.0, b"data: "), (2.0, b"a"), (3.0, b"b"), (4.0, b"c\n\n"), (5.0, End())]
+    assert play([Timeout(idle=1.5, ignore=("comments",))], growing).fired == []
+    noise = [TICKS[0], (2.0, b": pi"), (2.2, b"ng\n\n"), (5.0, End())]
+    assert play([Timeout(idle=1.5, ignore=("comments",))], noise).fired == over("idle", 2.5, after="1.5s")
+
+
+def test_a_record_that_outgrows_every_limit_counts(play):
+    script = [TICKS[0], (2.0, b"data: " + b"x" * (LIMIT + 10)), (3.0, b"x"), (4.0, b"x\n\n"), (5.0, End())]
+    assert play([Timeout(idle=1.5, ignore=("comments",))], script, window=8 * LIMIT).fired == []
+    at_once = [TICKS[0], (2.0, b": " + b"x" * LIMIT + b"\n\n"), (3.0, End())]
+    assert play([Timeout(idle=1.5, ignore=("comments",))], at_once, window=8 * LIMIT).fired == []
+
+
+def test_nothing_is_ignored_in_a_body_without_records(play):
+    script = [(1.0, PING), (2.0, PING), (3.0, PING), (4.0, End())]
+    assert play([Timeout(idle=1.5, ignore=("comments",))], script, head=PLAIN).fired == []
+
+
+def test_looking_through_keep_alives_the_other_limits_hold(play):
+    faults = [Timeout(idle=2.5, total=6.5, first_event=3.0, ignore=("comments",))]
+    assert play(faults, WHOLE).fired == over("total", 6.5, after="6.5s")
+    noise = [(float(number), PING) for number in range(1, 9)]
+    assert play(faults, noise).fired == over("idle", 2.5, after="2.5s")
+    assert play([Timeout(idle=9.0, first_event=3.0, ignore=("comments",))], noise).fired == over(
+        "first_event", 3.0, after="3s"
+    )
+
+
+def test_the_body_may_begin_before_the_request_is_complete(play):
+    script = [(1.0, b"data: 1\n\n"), (5.0, Upload(End())), (9.0, End())]
+    faults = [Timeout(idle=2.5, ignore=("comments",))]
+    assert play(faults, script, request=POST).fired == over("idle", 3.5, after="2.5s")
+
+
+# ---- total
+
+
+def test_total_counts_from_the_requests_first_byte_to_the_end(play):
+    assert play([Timeout(total=4.5)], WHOLE).fired == over("total", 4.5, after="4.5s")
+    assert play([Timeout(total=9.5)], WHOLE).fired == []
+    late = Context(Random(0), POST, began=10.0)
+    assert play([Timeout(total=4.5)], [(12.0, Upload(b"x"))], request=POST, context=late).head[0] == 14.5
+
+
+def test_the_nearest_of_several_limits_is_the_cause(play):
+    faults = [Timeout(first_byte=3.0, first_event=4.0, idle=5.0, total=6.0)]
+    assert play(faults, []).end_cause == "timeout:first_byte"
+    assert play(faults, [(2.0, SSE)]).end[1].cause == "timeout:first_event"
+    assert play(faults, [(2.0, b"data: 1\n\n")]).end[1].cause == "timeout:total"
+    assert play([Timeout(idle=2.0, total=6.0)], [(2.0 - 0.5, b"x")]).end[1].cause == "timeout:idle"
+
+
+def test_speed_divides_them_all(play):
+    fast = Context(Random(0), POST, speed=10.0)
+    assert play([Timeout(total=5.0)], [], context=fast).fired == over("total", 0.5, "504", "5s")
+    assert play([Timeout(idle=5.0)], [(0.1, b"x")], context=fast).end[0] == 0.6
+    assert play([Timeout(first_byte=5.0)], [], context=fast).end[0] == 0.5
+
+
+# ---- how it ends
+
+
+def test_by_default_504_while_no_head_has_passed_else_abort(play):
+    assert play([Timeout(total=0.5)], WHOLE).head[1].status == 504
+    assert isinstance(play([Timeout(total=1.5)], WHOLE).end[1], Abort)
+
+
+def test_then(play):
+    played = play([Timeout(total=1.5, then=(Ending("status", status=500), Ending("clean")))], WHOLE)
+    assert (played.end, played.end_cause) == ((1.5, End()), "timeout:total")
+
+
+def test_once_decided_by_the_head_it_measures_from_what_it_has_missed(play):
+    condition = Condition(content_type="text/event-stream")
+    assert play([Timeout(idle=3.0, if_=condition)], [(2.0, SSE)]).end[0] == 3.0
+    assert play([Timeout(first_event=3.0, if_=condition)], [(4.0, SSE), (9.0, End())]).end[0] == 4.0
+    assert play([Timeout(idle=3.0, if_=condition)], [(2.0, PLAIN), (9.0, End())]).not_fired == [("timeout", "if")]
+
+
+# ---- the request
+
+
+def test_an_upload_that_stands_still_is_given_up(play):
+    script = [(1.0, Upload(b"a")), (2.0, Upload(b"b")), (9.0, Upload(End()))]
+    played = play([Timeout(idle=1.5, way=Way.REQUEST)], script, request=POST)
+    assert (played.head[0], played.head[1].status, played.cancelled_at) == (3.5, 504, 3.5)
+    assert b"".join(event.payload for _, event in played.request if isinstance(event, Data)) == b"ab"
+
+
+def test_an_upload_that_never_begins_too(play):
+    assert play([Timeout(idle=1.5, way=Way.REQUEST)], [], request=POST).head[0] == 1.5
+
+
+def test_of_the_request_total_ends_with_the_request(play):
+    faults = [Timeout(total=5.0, way=Way.REQUEST)]
+    assert play(faults, [(1.0, Upload(End())), *TICKS[1:]], request=POST).fired == []
+    assert play(faults, [(6.0, Upload(End()))], request=POST).head[0] == 5.0
+
+
+def test_silence_of_the_answer_is_nothing_to_a_timeout_of_the_request(play):
+    assert play([Timeout(idle=1.0, way=Way.REQUEST)], [(0.5, Upload(End())), (9.0, b"x")], request=POST).fired == []
+
+
+# ---- what it cannot be
+
+
+@pytest.mark.parametrize(
+    ("parameters", "path", "words"),
+    [
+        ({}, (), "needs one of"),
+        ({"total": 1.0, "ignore": ("comments",)}, ("ignore",), "give an idle too"),
+        ({"first_byte": 1.0, "way": Way.REQUEST}, ("way",), "times of the response"),
+        ({"first_event": 1.0, "way": Way.REQUEST}, ("way",), "times of the response"),
+    ],
+)
+def test_impossible_combinations(parameters, path, words):
+    [(where, message)] = Timeout(**parameters).problems()
+    assert where == path
+    assert words in message
+
+
+def test_possible_ones():
+    assert Timeout(idle=1.0, ignore=("comments",)).problems() == []
+    assert Timeout(idle=1.0, total=1.0, way=Way.REQUEST).problems() == []
+
+
+def test_it_reads_records_only_for_events_and_keep_alives():
+    assert Timeout(first_event=1.0).reads_records
+    assert Timeout(idle=1.0, ignore=("comments",)).reads_records
+    assert not Timeout(idle=1.0, total=1.0, first_byte=1.0).reads_records
