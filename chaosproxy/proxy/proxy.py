@@ -24,7 +24,8 @@ from chaosproxy.proxy.client import ClientConnection
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.held import HeldRequest
 from chaosproxy.proxy.planner import ClientFacts, Planner
-from chaosproxy.proxy.upstream import Pool, Upstream, UpstreamConnection
+from chaosproxy.proxy.upstream import Offers, Pool, Upstream
+from chaosproxy.proxy.upstream_connection import UpstreamConnection
 from chaosproxy.scenario.rules import Decision
 from chaosproxy.session import Session
 from chaosproxy.wire.hangup import HangupWatch
@@ -72,9 +73,7 @@ class Proxy:
 
     def _make_pool(self) -> Pool:
         options = self.planner.scenario.upstream
-        upstreams = [
-            Upstream(address, self._connect, self._spawn, options.max_connections) for address in self._wiring.upstreams
-        ]
+        upstreams = [Upstream(address, self._connect, self._spawn, options) for address in self._wiring.upstreams]
         return Pool(upstreams, by_connection=options.balance == "connection")
 
     def reload(self, planner: Planner) -> None:
@@ -249,14 +248,8 @@ class Proxy:
 
     # ---- upstreams
 
-    async def _connect(self, upstream: Upstream, client_protocol: str) -> UpstreamConnection:
+    async def _connect(self, upstream: Upstream, offers: Offers) -> UpstreamConnection:
         address = upstream.address
-        wanted = self.planner.scenario.upstream.protocol
-        offers: tuple[str, ...] = ("http/1.1",)
-        if address.scheme == "h2c" or wanted == "h2":
-            offers = ("h2",)
-        elif wanted == "auto" and client_protocol == "h2" and address.tls:
-            offers = ("h2", "http/1.1")
         self._upstream_count += 1
         number, faults, wires = self._upstream_count, self._faults, list[Wire]()
 

@@ -1,117 +1,33 @@
 """Upstream connections: dialled, queued for, shared, kept, given up.
 
 Each upstream has its own pool. HTTP/1: one exchange per connection, idle ones are kept and watched, so that a close or
-stray bytes take them out at once. HTTP/2: one connection for all, a second only at the stream limit. `max_connections`
-queues what is above it, first come first served. Must not know: chains, clients.
+stray bytes take them out at once. HTTP/2: one connection for all, a second only at the stream limit. Where an upstream
+speaks both, each client has its own version; at `max_connections`, which queues what is above it, first come first
+served, another version is better than none. Must not know: chains, clients.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from dataclasses import dataclass
 
 import trio
 
 from chaosproxy.errors import UpstreamFault
-from chaosproxy.model.messages import Event
 from chaosproxy.proxy.address import UpstreamAddress
-from chaosproxy.proxy.connection import Connection, Spawn
-from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session, Signal, Stopped
-from chaosproxy.wire.transport import Transport
-from chaosproxy.wire.wire import Wire
+from chaosproxy.proxy.connection import Spawn
+from chaosproxy.proxy.upstream_connection import Requester, UpstreamConnection
+from chaosproxy.scenario.schema import UpstreamOptions
+
+Offers = tuple[str, ...]
+"""Versions of HTTP to offer by ALPN, the wanted one first."""
 
 
-class Requester(Protocol):
-    """What asks for an upstream connection and then uses one stream of it."""
-
-    def upstream_ready(self, connection: "UpstreamConnection", now: float) -> None:
-        """A connection that can open a stream now."""
-        ...
-
-    def upstream_failed(self, reason: str, now: float) -> None:
-        """No connection could be made; one line why."""
-        ...
-
-    def response_events(self, events: list[Event], now: float) -> None:
-        """Events of the answer, in order."""
-        ...
-
-    def upstream_writable(self, now: float) -> None:
-        """More of the request may be sent."""
-        ...
-
-    def request_unwanted(self, now: float) -> None:
-        """The upstream does not want the rest of the request."""
-        ...
-
-
-class UpstreamConnection(Connection):
-    """One connection to an upstream, with the exchanges that use it now."""
-
-    def __init__(
-        self,
-        transport: Transport,
-        session: Session,
-        number: int,
-        spawn: Spawn,
-        upstream: "Upstream",
-        wire: Wire | None = None,
-    ) -> None:
-        super().__init__(transport, session, number, spawn, wire)
-        self.upstream = upstream
-        self.exchanges: dict[int, Requester] = {}
-        self.used = False
-        """It has carried an exchange before, so that an end before any answer may be a race with its idle timeout."""
-
-    def handle(self, signal: Signal, now: float) -> None:
-        match signal:
-            case Arrived(stream, events):
-                exchange = self.exchanges.get(stream)
-                if exchange is not None:
-                    exchange.response_events(events, now)
-            case Granted(stream):
-                if stream:
-                    exchange = self.exchanges.get(stream)
-                    if exchange is not None:
-                        exchange.upstream_writable(now)
-                else:
-                    self.writable(now)
-            case Stopped(stream):
-                exchange = self.exchanges.get(stream)
-                if exchange is not None:
-                    exchange.request_unwanted(now)
-            case Closed():
-                self.over = True
-                self.upstream.lost(self)
-            case Gone():  # the server role's alone
-                pass
-
-    def writable(self, now: float) -> None:
-        for exchange in list(self.exchanges.values()):
-            exchange.upstream_writable(now)
-
-    def owes(self) -> bool:
-        return bool(self.exchanges) and not self.broken
-
-    def closed(self) -> None:
-        self.over = True
-        self.upstream.lost(self)
-
-    async def _finish(self) -> None:
-        # A client that is gone is gone at once: no lingering, which would hide it from an upstream that only writes.
-        if self._ending is Closing.RST or self.wire is not None:
-            await super()._finish()
-        elif not self.broken:
-            self.transport.fin()
-
-    def release(self, stream: int) -> None:
-        """The exchange on `stream` is done with this connection."""
-        self.exchanges.pop(stream, None)
-        self.used = True
-        self.unpause()
-        if not self.session.reusable and not self.exchanges and self.session.closing is None:
-            self.session.close()
-        self.flush()
-        self.upstream.released(self)
+@dataclass(frozen=True, slots=True)
+class _Waiter:
+    requester: Requester
+    fresh: bool
+    """It wants no connection that was used."""
+    number: int
 
 
 class Upstream:
@@ -120,79 +36,98 @@ class Upstream:
     def __init__(
         self,
         address: UpstreamAddress,
-        connect: Callable[["Upstream", str], Awaitable[UpstreamConnection]],
+        connect: Callable[["Upstream", Offers], Awaitable[UpstreamConnection]],
         spawn: Spawn,
-        max_connections: int | None,
+        options: UpstreamOptions,
     ) -> None:
-        """`connect(upstream, client_protocol)` dials; UpstreamFault with a one-line reason if it cannot."""
+        """`connect(upstream, offers)` dials; UpstreamFault with a one-line reason if it cannot."""
         self.address = address
+        self.connections: list[UpstreamConnection] = []
         self._connect = connect
         self._spawn = spawn
-        self._limit = max_connections
-        self._waiting: deque[tuple[Requester, str]] = deque()
-        self._dialling = 0
-        self.connections: list[UpstreamConnection] = []
+        self._protocol = options.protocol
+        self._limit = options.max_connections
+        self._queues: dict[Offers, deque[_Waiter]] = {}
+        self._dialling: Counter[Offers] = Counter()
+        self._count = 0
+        self._without_h2 = False
+        """It was offered h2 and chose HTTP/1.1."""
 
-    def acquire(self, requester: Requester, protocol: str, now: float, *, fresh: bool = False) -> None:
+    def _offers(self, client: str) -> Offers:
+        if self.address.scheme == "h2c" or self._protocol == "h2":
+            return ("h2",)
+        if self._protocol == "auto" and client == "h2" and self.address.tls:
+            return ("h2", "http/1.1")
+        return ("http/1.1",)
+
+    def acquire(self, requester: Requester, protocol: str, *, fresh: bool = False) -> None:
         """Give `requester` a connection, now or later; `protocol` is its client's. `fresh`: none that was used."""
-        if not fresh and not self._waiting:
-            connection = self._usable(protocol)
-            if connection is not None:
-                requester.upstream_ready(connection, now)
-                return
-        self._waiting.append((requester, protocol))
-        self._dial_if_needed()
+        self._count += 1
+        queue = self._queues.setdefault(self._offers(protocol), deque())
+        queue.append(_Waiter(requester, fresh, self._count))
+        self.serve()
 
     def forget(self, requester: Requester) -> None:
         """`requester` no longer waits."""
-        self._waiting = deque(entry for entry in self._waiting if entry[0] is not requester)
+        for offers, queue in self._queues.items():
+            self._queues[offers] = deque(waiter for waiter in queue if waiter.requester is not requester)
 
-    def _usable(self, protocol: str) -> UpstreamConnection | None:
+    def serve(self) -> None:
+        """Hand connections to whoever waits; dial if that is not enough."""
+        while self._serve_one():
+            pass
+        for offers, queue in self._queues.items():
+            shared = "h2" in offers and not self._without_h2  # one connection may be enough for all
+            wanted = min(1, len(queue)) if shared else len(queue)
+            while self._dialling[offers] < wanted and self._has_room():
+                self._dialling[offers] += 1
+                self._spawn(self._dial, offers)
+
+    def _serve_one(self) -> bool:
+        heads = sorted((queue[0].number, offers) for offers, queue in self._queues.items() if queue)
+        for _, offers in heads:
+            connection = self._usable(offers, fresh=self._queues[offers][0].fresh)
+            if connection is not None:
+                self._queues[offers].popleft().requester.upstream_ready(connection, trio.current_time())
+                return True
+        return False
+
+    def _usable(self, offers: Offers, *, fresh: bool) -> UpstreamConnection | None:
+        second_best = None
         for connection in reversed(self.connections):
-            session = connection.session
-            if session.reusable and not connection.over and self.suits(session.protocol, protocol):
+            if connection.over or not connection.session.reusable:
+                continue
+            spoken = connection.session.protocol
+            wanted = spoken == offers[0] or (self._without_h2 and spoken in offers)
+            if wanted and not (fresh and connection.used):
                 return connection
-        return None
+            second_best = connection
+        return second_best if not self._dialling[offers] and not self._has_room() else None
 
-    def suits(self, spoken: str, client: str) -> bool:
-        """Whether a connection that speaks `spoken` may carry a request of a `client` protocol."""
-        return True
+    def _has_room(self) -> bool:
+        return self._limit is None or len(self.connections) + self._dialling.total() < self._limit
 
-    def _dial_if_needed(self) -> None:
-        room = self._limit is None or len(self.connections) + self._dialling < self._limit
-        multiplexed = any(connection.session.protocol == "h2" for connection in self.connections)
-        enough = (
-            self._dialling > 0 if multiplexed or self.address.scheme == "h2c" else self._dialling >= len(self._waiting)
-        )
-        if self._waiting and room and not enough:
-            self._dialling += 1
-            self._spawn(self._dial, self._waiting[-1][1])
-
-    async def _dial(self, protocol: str) -> None:
+    async def _dial(self, offers: Offers) -> None:
         try:
-            connection = await self._connect(self, protocol)
+            connection = await self._connect(self, offers)
         except UpstreamFault as fault:
-            self._dialling -= 1
-            if self._waiting:
-                requester, _ = self._waiting.popleft()
-                requester.upstream_failed(str(fault), trio.current_time())
-            self._dial_if_needed()
+            self._dialling[offers] -= 1
+            self._fail(offers, str(fault))
+            self.serve()
             return
-        self._dialling -= 1
+        self._dialling[offers] -= 1
+        if offers[0] == "h2":
+            self._without_h2 = connection.session.protocol != "h2"
         self.connections.append(connection)
         self.serve()
         await connection.run()
 
-    def serve(self) -> None:
-        """Hand connections to whoever waits; dial if that is not enough."""
-        while self._waiting:
-            requester, protocol = self._waiting[0]
-            connection = self._usable(protocol)
-            if connection is None:
-                break
-            self._waiting.popleft()
-            requester.upstream_ready(connection, trio.current_time())
-        self._dial_if_needed()
+    def _fail(self, offers: Offers, reason: str) -> None:
+        """A dial has failed: for the one it was for, or for all that would have shared it."""
+        queue = self._queues[offers]
+        count = len(queue) if "h2" in offers and not self._without_h2 else min(1, len(queue))
+        for waiter in [queue.popleft() for _ in range(count)]:
+            waiter.requester.upstream_failed(reason, trio.current_time())
 
     def released(self, connection: UpstreamConnection) -> None:
         """An exchange has left `connection`."""

@@ -14,7 +14,8 @@ from chaosproxy.proxy import endings
 from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.plan import Plan
 from chaosproxy.proxy.rewrite import for_upstream
-from chaosproxy.proxy.upstream import Upstream, UpstreamConnection
+from chaosproxy.proxy.upstream import Upstream
+from chaosproxy.proxy.upstream_connection import UpstreamConnection
 
 RACES = frozenset({"upstream:fin", "upstream:rst", "upstream:no_close_notify"})
 REFUSED_STREAM = 0x7
@@ -65,7 +66,7 @@ class UpstreamSide:
                         self._head = event
                     elif isinstance(event, End):
                         self._end_early = True
-                self._acquire(now, fresh=False)
+                self._acquire(fresh=False)
             return
         while line.waiting and self.connection is not None and not self.request_ended:
             room = 0 if self.connection.blocked else self.connection.session.allowance(self._stream)
@@ -76,9 +77,9 @@ class UpstreamSide:
 
     _end_early = False
 
-    def _acquire(self, now: float, *, fresh: bool) -> None:
+    def _acquire(self, *, fresh: bool) -> None:
         self._waiting = True
-        self._upstream.acquire(self, self._client_protocol, now, fresh=fresh)
+        self._upstream.acquire(self, self._client_protocol, fresh=fresh)
 
     def _send(self, events: list[Event]) -> None:
         connection = self.connection
@@ -227,7 +228,7 @@ class UpstreamSide:
         self.request_ended = False
         self._observer.retried()
         self._release()
-        self._acquire(now, fresh=True)
+        self._acquire(fresh=True)
 
     # ---- the end
 

@@ -1,0 +1,125 @@
+"""One connection to an upstream, with the exchanges that use it now.
+
+Must not know: how it was dialled, who waits for one.
+"""
+
+from typing import Protocol
+
+from chaosproxy.model.messages import Event
+from chaosproxy.proxy.address import UpstreamAddress
+from chaosproxy.proxy.connection import Connection, Spawn
+from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session, Signal, Stopped
+from chaosproxy.wire.transport import Transport
+from chaosproxy.wire.wire import Wire
+
+
+class Requester(Protocol):
+    """What asks for an upstream connection and then uses one stream of it."""
+
+    def upstream_ready(self, connection: "UpstreamConnection", now: float) -> None:
+        """A connection that can open a stream now."""
+        ...
+
+    def upstream_failed(self, reason: str, now: float) -> None:
+        """No connection could be made; one line why."""
+        ...
+
+    def response_events(self, events: list[Event], now: float) -> None:
+        """Events of the answer, in order."""
+        ...
+
+    def upstream_writable(self, now: float) -> None:
+        """More of the request may be sent."""
+        ...
+
+    def request_unwanted(self, now: float) -> None:
+        """The upstream does not want the rest of the request."""
+        ...
+
+
+class Owner(Protocol):
+    """Whoever hands the connection out."""
+
+    address: UpstreamAddress
+
+    def serve(self) -> None:
+        """Hand connections to whoever waits."""
+        ...
+
+    def released(self, connection: "UpstreamConnection") -> None:
+        """An exchange has left `connection`."""
+        ...
+
+    def lost(self, connection: "UpstreamConnection") -> None:
+        """`connection` takes no further requests."""
+        ...
+
+
+class UpstreamConnection(Connection):
+    """Signals of the session go to the exchange on their stream."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        session: Session,
+        number: int,
+        spawn: Spawn,
+        upstream: Owner,
+        wire: Wire | None = None,
+    ) -> None:
+        super().__init__(transport, session, number, spawn, wire)
+        self.upstream = upstream
+        self.exchanges: dict[int, Requester] = {}
+        self.used = False
+        """It has carried an exchange before, so that an end before any answer may be a race with its idle timeout."""
+
+    def handle(self, signal: Signal, now: float) -> None:
+        match signal:
+            case Arrived(stream, events):
+                exchange = self.exchanges.get(stream)
+                if exchange is not None:
+                    exchange.response_events(events, now)
+            case Granted(stream):
+                if stream:
+                    exchange = self.exchanges.get(stream)
+                    if exchange is not None:
+                        exchange.upstream_writable(now)
+                else:
+                    self.writable(now)
+            case Stopped(stream):
+                exchange = self.exchanges.get(stream)
+                if exchange is not None:
+                    exchange.request_unwanted(now)
+            case Closed():
+                self.over = True
+                self.upstream.lost(self)
+            case Gone():  # the server role's alone
+                pass
+
+    def writable(self, now: float) -> None:
+        for exchange in list(self.exchanges.values()):
+            exchange.upstream_writable(now)
+
+    def owes(self) -> bool:
+        return bool(self.exchanges) and not self.broken
+
+    def closed(self) -> None:
+        self.over = True
+        self.upstream.lost(self)
+
+    async def _finish(self) -> None:
+        # A client that is gone is gone at once: no lingering, which would hide it from an upstream that only writes.
+        if self._ending is Closing.RST or self.wire is not None:
+            await super()._finish()
+        elif not self.broken:
+            self.transport.fin()
+
+    def release(self, stream: int) -> None:
+        """The exchange on `stream` is done with this connection."""
+        self.exchanges.pop(stream, None)
+        self.used = True
+        self.unpause()
+        if not self.session.reusable and not self.exchanges and self.session.closing is None:
+            self.session.close()
+        self.flush()
+        self.upstream.released(self)
