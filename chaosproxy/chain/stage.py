@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from chaosproxy.chain.acting import Actor
 from chaosproxy.chain.actions import FOREVER as ALWAYS
-from chaosproxy.chain.actions import Actions, Finish, PassOn, Rest
+from chaosproxy.chain.actions import Finish, PassOn, Rest
 from chaosproxy.chain.conditions import holds_for_head, needs_head
 from chaosproxy.chain.fault import Fault
+from chaosproxy.chain.limits import keep_size, limit_in
 from chaosproxy.chain.place import Director
 from chaosproxy.chain.placed import Placed
 from chaosproxy.chain.resolve import breaks_in_chunk
@@ -69,7 +70,7 @@ class Stage(Actor):
                 self._count(piece)
                 actions = self._ask("data", piece, now)
                 if len(actions) > 1:
-                    self._keep_size(actions)
+                    keep_size(actions, self)
                 self.act(actions, now)
             else:
                 rest_of = self._pass_resting(rest_of, self.rest, now)
@@ -77,14 +78,14 @@ class Stage(Actor):
 
     def _pass_resting(self, data: Data, rest: Rest, now: float) -> Data | None:
         """Pass `data` up to the nearest limit of the rest, and meet it; answers what is left behind the limit."""
-        cut, limit = self._limit_in(data, rest)
+        cut, limit = limit_in(data, rest, self)
         if limit is None:
             self._count(data)
             self.emit(data, now)
             return None
         if cut == 0:
             self.reach(limit, now)
-            if self.rest is not None and not self.closed and self._limit_in(data, self.rest) == (0, limit):
+            if self.rest is not None and not self.closed and limit_in(data, self.rest, self) == (0, limit):
                 raise self._bug(data, f"it rests again until {limit} that have passed already")
             return data
         size = len(data.payload)
@@ -100,43 +101,9 @@ class Stage(Actor):
         self.act(actions, now)
         return right
 
-    def _keep_size(self, actions: Actions) -> None:
-        """A chunk that is broken in the middle announces what it would have been, not what a cut has made of it."""
-        broken: Data | None = None
-        breaks = False
-        for action in actions:
-            if isinstance(action, Finish):
-                breaks = breaks_in_chunk(action, self)
-            elif isinstance(action, Data):
-                if breaks and broken is not None and not broken.whole:
-                    broken.size = len(broken.payload) + len(action.payload)
-                    return
-                broken = action
-
-    def _limit_in(self, data: Data, rest: Rest) -> tuple[int, str | None]:
-        """The offset of the nearest limit in `data` and its name; None if there is none."""
-        if rest.moment is Moment.BODY:
-            return 0, "moment"
-        size = len(data.payload)
-        cut, limit = size, None
-        missing = rest.bytes - self.bytes
-        if missing <= size:
-            cut, limit = max(0, int(missing)), "bytes"
-        wanted = rest.records - self.records
-        if wanted <= len(data.ends):
-            end = data.ends[int(wanted) - 1] if wanted > 0 else 0
-            if limit is None or end < cut:
-                cut, limit = end, "records"
-        wanted = rest.chunks - self.chunks
-        if wanted <= data.whole:
-            end = size if wanted > 0 else 0
-            if limit is None or end < cut:
-                cut, limit = end, "chunks"
-        return cut, limit
-
     def meets_limit(self, data: Data) -> bool:
         """Whether a limit of the rest lies in `data`."""
-        return self.rest is not None and self._limit_in(data, self.rest)[1] is not None
+        return self.rest is not None and limit_in(data, self.rest, self)[1] is not None
 
     def _count(self, data: Data) -> None:
         self.bytes += len(data.payload)
@@ -179,6 +146,8 @@ class Stage(Actor):
         if isinstance(event, End | Abort):
             self.ended = True
         self.act((event,) if self.inert else self._ask("control", event, now), now)
+        if self.ended and self.mute:
+            self.closed = True  # drained: there is nobody left to tell
         if isinstance(event, ResponseHead | RequestHead):
             self._meet(Moment.HEADERS, now)
         self.drowse(now)

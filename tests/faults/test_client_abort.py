@@ -1,10 +1,16 @@
 """`client_abort`: whether, and when, the upstream hears that the client has left."""
 
+from random import Random
+
 import pytest
 
-from chaosproxy.faults import Buffer, ClientAbort
-from chaosproxy.model.messages import End
-from chaosproxy.testing.play import play
+from chaosproxy.chain.endings import Ending
+from chaosproxy.chain.fault import Context
+from chaosproxy.chain.trigger import Trigger
+from chaosproxy.faults import Buffer, ClientAbort, Cut
+from chaosproxy.model.messages import Abort, End
+from chaosproxy.model.places import Peer
+from chaosproxy.testing.play import GET, play
 
 EVENTS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 7)]
 LEAVES = [*EVENTS[:2], (2.5, "hangup"), *EVENTS[2:], (7.0, End())]
@@ -64,3 +70,31 @@ def test_without_a_leaving_it_does_nothing(mode):
     played = play([ClientAbort(mode=mode)], [*EVENTS, (7.0, End())])
     assert played.out == play([], [*EVENTS, (7.0, End())]).out
     assert played.not_fired == [("client_abort", "not reached")]
+
+
+def test_on_next_write_sees_only_what_the_hop_before_it_lets_out(play):
+    faults = [[Buffer(events=5)], [ClientAbort(mode="on_next_write")]]
+    script = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]
+    assert play(faults, [*script[:2], (2.5, "hangup"), *script[2:]]).cancelled_at == 5.0
+
+
+@pytest.mark.parametrize("last", [End(), Abort("upstream:rst", Peer.UPSTREAM)])
+def test_an_answer_that_ends_meanwhile_needs_no_telling(play, last):
+    assert play([ClientAbort(delay=2.0)], [(1.0, b"x"), (1.5, "hangup"), (2.0, last)]).cancelled_at is None
+
+
+def test_it_decides_about_an_ending_made_nearer_the_client_and_not_about_one_behind_it(play):
+    cut = Cut(at=Trigger(bytes=2), then=(Ending("rst"),))
+    script = [(1.0, b"x"), (2.0, b"x"), (9.0, End())]
+    assert play([[ClientAbort(delay=3.0)], [cut]], script).cancelled_at == 5.0
+    assert play([[cut], [ClientAbort(mode="ignore")]], script).cancelled_at == 2.0
+
+
+def test_the_delay_is_divided_by_the_speed(play):
+    fast = Context(Random(0), GET, speed=4.0)
+    assert play([ClientAbort(delay=2.0)], [(1.0, b"x"), (2.5, "hangup")], context=fast).cancelled_at == 3.0
+
+
+def test_two_in_a_row_wait_one_after_the_other(play):
+    hops = [[ClientAbort(delay=1.0)], [ClientAbort(delay=2.0)]]
+    assert play(hops, [(1.0, b"x"), (2.5, "hangup")]).cancelled_at == 5.5

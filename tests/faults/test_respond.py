@@ -1,11 +1,13 @@
 """`respond`: the machine answers by itself."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
+from chaosproxy.chain.fault import Condition, Context
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.faults import Buffer, Cut, Respond
+from chaosproxy.faults import Buffer, Cut, Respond, Timeout
 from chaosproxy.model.headers import first
 from chaosproxy.model.messages import Abort, Data, End
 from chaosproxy.testing.play import GET, POST, Upload, play
@@ -104,3 +106,42 @@ def test_a_status_that_is_none_is_refused(status):
 
 def test_no_empty_piece():
     assert not [event for _, event in play([Respond()], []).out if isinstance(event, Data)]
+
+
+def test_speed_divides_the_delay_and_leaves_retry_after_alone(play):
+    fast = Context(Random(0), GET, speed=10.0)
+    at, head = play([Respond(status=503, delay=5.0, retry_after=3)], [], context=fast).head
+    assert (at, first(head.headers, b"retry-after")) == (0.5, b"3")
+
+
+def test_the_request_is_taken_to_its_end_however_long_and_slow(play):
+    long = [(float(number), Upload(b"x" * 1000)) for number in range(1, 100)]
+    played = play([Respond()], [*long, (300.0, Upload(End()))], request=POST, window=4096)
+    assert (played.head[0], played.request) == (300.0, [])
+
+
+def test_where_it_does_not_apply_the_upstream_answers(play):
+    played = play([Respond(if_=Condition(protocol="h2"))], [(1.0, b"x"), (2.0, End())])
+    assert (played.data, played.not_fired) == (b"x", [("respond", "if")])
+
+
+def test_it_cannot_wait_for_what_an_upstream_says_that_is_not_asked(play):
+    assert play([Respond(if_=Condition(status=200))], [(1.0, b"x")]).not_fired == [("respond", "if")]
+
+
+def test_a_hop_nearer_the_client_may_give_up_first(play):
+    hops = [[Respond(delay=5.0)], [Timeout(first_byte=2.0)]]
+    played = play(hops, [(1.0, Upload(End()))], request=POST)
+    assert (played.head[0], played.head[1].status, played.end_cause) == (3.0, 504, "timeout:first_byte")
+    assert played.not_fired == [("respond", "not reached")]
+
+
+@pytest.mark.parametrize("value", [-1, "1\r\nX: y"])
+def test_a_retry_after_that_is_none_is_refused(value):
+    [(path, _)] = Respond(retry_after=value).problems()
+    assert path == ("retry_after",)
+
+
+@pytest.mark.parametrize("spec", [Respond(), Respond(status=599), Respond(retry_after=0), Respond(retry_after="soon")])
+def test_what_is_possible_is_not_refused(spec):
+    assert spec.problems() == []
