@@ -91,10 +91,7 @@ class Span:
     def _rouse_for(self, data: Data) -> None:
         """Wake the first place whose limit lies in `data`; later ones are found by the spans behind."""
         self.settle()
-        for stage in self.stages:
-            if stage.meets_limit(data):
-                self.rouse(stage)
-                return
+        self.rouse(next(stage for stage in self.stages if stage.meets_limit(data)))
 
     def control(self, event: Event, now: float) -> None:
         for stage in self.stages:

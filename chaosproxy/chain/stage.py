@@ -98,7 +98,8 @@ class Stage(Actor):
         if right is not None and any(isinstance(one, Finish) and breaks_in_chunk(one, self) for one in actions):
             left.size = size  # the chunk that the cut falls into keeps the size it announces
         self.emit(left, now)
-        self.act(actions, now)
+        if not self.closed:  # what has just left may have made a fault nearer the client end it all
+            self.act(actions, now)
         return right
 
     def meets_limit(self, data: Data) -> bool:

@@ -131,9 +131,10 @@ class RunningTimeout(Fault):
         return (data,)
 
     def unblocked(self, since: float, now: float) -> Actions:
-        if self._life is not None:
-            self._life.paused(since, now)
-            self._plan(self._life)
+        life = self._life
+        assert life is not None
+        life.paused(since, now)
+        self._plan(life)
         return ()
 
     def wake(self, now: float) -> Actions:
@@ -144,9 +145,8 @@ class RunningTimeout(Fault):
             late["idle"] = life.last + self._idle
         if late:
             return self._over(min(late, key=lambda name: late[name]))
-        self._plan(life)
-        if self.due <= now:  # silent because nobody takes anything: the clock stands still until `unblocked`
-            self.due = min(self._limits.values(), default=math.inf)
+        # Silent because nobody takes anything: the clock stands still until `unblocked`.
+        self.due = min(self._limits.values(), default=math.inf)
         return ()
 
     def _saw_event(self) -> None:
