@@ -5,6 +5,7 @@ not move, is a bug of that fault and names it. Must not know: what enters (`stag
 """
 
 import math
+from abc import abstractmethod
 
 from chaosproxy.chain.actions import Action, Actions, At, Cancel, Finish, Floor, Note, PassOn, Reply, Rest, Wake
 from chaosproxy.chain.fault import Fault
@@ -102,13 +103,13 @@ class Actor(Place):
             raise self._bug(now, f"after {what} it is still due at {now}")
         self.drowse(now)
 
+    @abstractmethod
     def rouse(self) -> None:
         """Have a place of its own in the line."""
-        raise NotImplementedError
 
+    @abstractmethod
     def drowse(self, now: float) -> None:
         """Go back into the span, if the fault rests and holds nothing."""
-        raise NotImplementedError
 
     @property
     def idles(self) -> bool:

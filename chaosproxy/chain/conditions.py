@@ -25,10 +25,8 @@ def needs_head(condition: Condition | None) -> bool:
     )
 
 
-def holds_for_head(condition: Condition | None, head: ResponseHead | RequestHead) -> bool:
+def holds_for_head(condition: Condition, head: ResponseHead | RequestHead) -> bool:
     """What the head of the fault's way tells. A request has no status: a condition on it does not hold."""
-    if condition is None:
-        return True
     if condition.status is not None and not (
         isinstance(head, ResponseHead) and glob(str(condition.status), str(head.status))
     ):

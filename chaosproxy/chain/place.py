@@ -6,6 +6,7 @@ Must not know: what enters (`stage.py`), what the fault does, what stands elsewh
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
@@ -49,7 +50,7 @@ class Director(Protocol):
     def reply(self, place: "Place", reply: Reply, now: float) -> None: ...
 
 
-class Place:
+class Place(ABC):
     """The state of one fault's place, and what leaves it."""
 
     __slots__ = (
@@ -152,9 +153,9 @@ class Place:
             return False
         return self.fault.capacity == 0 or (self.rest is not None and self.floor <= now)
 
+    @abstractmethod
     def asked_full(self, now: float) -> None:
         """More wants to enter than the fault has room for."""
-        raise NotImplementedError
 
     # ---- what leaves
 

@@ -172,7 +172,9 @@ class Stage(Actor):
 
     def _decide(self, head: ResponseHead | RequestHead, now: float) -> None:
         """The head tells whether the fault applies. If so it hears, with their times, what it has missed."""
-        if not holds_for_head(self.placed.spec.if_, head):
+        condition = self.placed.spec.if_
+        assert condition is not None
+        if not holds_for_head(condition, head):
             self.make_inert()
             return
         self.undecided = False

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pytest
 
-from chaosproxy.chain.actions import Note
+from chaosproxy.chain.actions import WAKE, Note
 from chaosproxy.chain.fault import Condition, Context, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.chain.triggered import Triggered
@@ -72,6 +72,31 @@ def test_counts_and_times(play, at, times):
 def test_several_firings_in_one_read_each_stand_at_their_place(play):
     played = play([Stamp(at=Trigger(bytes=2, every=3))], [(1.0, b"abcdefghij"), (2.0, End())])
     assert played.data == b"ab|cde|fgh|ij"
+
+
+def test_as_often_as_asked_and_no_more_however_many_there_are_in_one_read(play):
+    played = play([Mark(at=Trigger(match="d", every=1, times=2))], [(1.0, b"data: d\n\n" * 4), (2.0, End())])
+    assert [time for time, _, _ in played.fired] == [1.0, 1.0]
+    assert played.data == b"data: d\n\n" * 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rouse(FaultSpec):
+    """Wakes at its place, and has nothing to look at."""
+
+    name: ClassVar[str] = "rouse"
+
+    def start(self, context):
+        return RunningRouse(self.at, context)
+
+
+class RunningRouse(Triggered):
+    def fire(self, now):
+        return (WAKE,)
+
+
+def test_one_that_wakes_at_its_place_passes_what_it_does_not_look_at(play):
+    assert play([Rouse(at=Trigger(event=2))], WHOLE).body == TICKS
 
 
 def test_silence_is_counted_anew_from_each_firing_and_each_byte(play):
