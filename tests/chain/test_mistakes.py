@@ -93,8 +93,8 @@ def test_a_stall_ahead_has_its_room_though_it_rests_and_holds_nothing_yet(play):
 
 
 def test_the_latest_of_several_stalls_counts_for_what_already_waits(play):
-    played = play([stop(bytes=10, every=10)], [(1.0, TEN), (2.0, TEN), (9.0, End())])
-    assert [time for time, _ in played.body] == [1.0, 5.0]
+    played = play([stop(bytes=10, every=10)], [(1.0, TEN), (2.0, TEN), (4.5, b"x"), (9.0, End())])
+    assert played.body == [(1.0, TEN), (5.0, TEN), (5.0, b"x")]
 
 
 def test_a_timer_of_the_body_is_over_when_the_end_waits_behind_a_stall(play):
