@@ -86,22 +86,28 @@ class Actor(Place):
     # ---- time, rest and waking
 
     def timer(self, now: float) -> None:
-        """Fire what is due; the chain has looked at `timer_due`."""
-        rest = self.rest
+        """Fire what is due, which may be several at one instant; the chain has looked at `timer_due`."""
         self.rouse()
-        if rest is None:
-            self.fault.blocked = not self.next.has_room(now)
-            self.fault.records = self.records
-            self.act(self._ask("wake", now), now)
-            what = "wake"
-        else:
-            what = "time" if rest.time <= now else "idle"
-            if what == "idle":
-                self.last = now  # a further idle limit counts from here
-            self.reach(what, now)
-        if self.timer_due(now) <= now:
-            raise self._bug(now, f"after {what} it is still due at {now}")
+        fired: list[str] = []
+        while self.timer_due(now) <= now:
+            what = self._due_now(now)
+            if what in fired:
+                raise self._bug(now, f"after {what} it is still due at {now}")
+            fired.append(what)
+            if what == "wake":
+                self.fault.blocked = not self.next.has_room(now)
+                self.fault.records = self.records
+                self.act(self._ask("wake", now), now)
+            else:
+                if what == "idle":
+                    self.last = now  # a further idle limit counts from here
+                self.reach(what, now)
         self.drowse(now)
+
+    def _due_now(self, now: float) -> str:
+        if self.rest is None:
+            return "wake"
+        return "time" if self.rest.time <= now else "idle"
 
     @abstractmethod
     def rouse(self) -> None:
