@@ -12,7 +12,7 @@ from typing import ClassVar, TypeVar
 from chaosproxy.chain.actions import Actions, PassOn, Rest
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.framing.splitter import RecordKind
-from chaosproxy.model.messages import Data, Event, RequestHead
+from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Way
 
 
@@ -62,6 +62,8 @@ class Fault:
     """It answers by itself: the request goes no further than here."""
     serves_half_close: bool = False
     """The client's FIN alone is not leaving."""
+    sees: tuple[type[Event], ...] = (RequestHead, ResponseHead, Trailers, End, Abort)
+    """The control events that are shown to it at rest, if `control` is overridden; it passes on all others anyway."""
     kind: RecordKind | None = None
     """What records the body has; set by the chain when the head passes, None before and where there are none."""
     records: int = 0
@@ -77,8 +79,8 @@ class Fault:
         return (data,)
 
     def control(self, event: Event, now: float) -> Actions:
-        """A head, trailers, End or Abort has entered; called resting or awake, if overridden. It keeps its place behind
-        the data before it."""
+        """A head, trailers, End or Abort has entered; called awake, and resting for those that it `sees`. What it answers
+        keeps its place behind the data before it."""
         return (event,)
 
     def reached(self, limit: str, now: float) -> Actions:

@@ -181,7 +181,9 @@ class Place(ABC):
                 self._leave(event, now)
                 return
         self.outbox.append((release, event))
-        self.line.dirty = self.line.blocked = True
+        self.line.dirty = True
+        if release <= now:
+            self.line.blocked = True
 
     def _leave(self, event: Event, now: float) -> None:
         if isinstance(event, End | Abort):

@@ -8,6 +8,7 @@ Must not know: what faults do.
 
 import math
 
+from chaosproxy.chain.actions import FOREVER
 from chaosproxy.chain.place import Node
 from chaosproxy.chain.stage import Stage
 from chaosproxy.model.messages import Abort, Data, End, Event
@@ -48,6 +49,8 @@ class Span:
         for stage in self.stages:
             rest = stage.rest
             assert rest is not None
+            if rest is FOREVER:
+                continue
             self.max_bytes = min(self.max_bytes, rest.bytes - stage.bytes)
             self.max_records = min(self.max_records, rest.records - stage.records)
             self.max_chunks = min(self.max_chunks, rest.chunks - stage.chunks)
@@ -55,6 +58,8 @@ class Span:
 
     def settle(self) -> None:
         """Credit the counters to the places."""
+        if not self.bytes:
+            return  # nothing has passed since
         for stage in self.stages:
             stage.bytes += self.bytes
             stage.let_go += self.bytes

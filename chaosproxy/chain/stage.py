@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 class Stage(Actor):
     """The place of one fault on one line."""
 
-    __slots__ = ("_initial", "has_control", "request_end", "request_head", "undecided")
+    __slots__ = ("_initial", "request_end", "request_head", "sees", "undecided")
 
     before: "Span | None"
 
     def __init__(self, index: int, placed: Placed, fault: Fault, director: Director) -> None:
         super().__init__(index, placed, fault, director)
-        self.has_control = type(fault).control is not Fault.control
+        self.sees = () if type(fault).control is Fault.control else fault.sees
         self.undecided = needs_head(placed.spec.if_)
         """Whether it applies is known at the head; until then it does nothing."""
         self.request_head: tuple[RequestHead, float] | None = None
@@ -122,7 +122,9 @@ class Stage(Actor):
             return True
         rest = self.rest
         assert rest is not None
-        if not self.inert and (self.has_control or rest.moment is not None or event is self.line.completing):
+        if not self.inert and (
+            isinstance(event, self.sees) or rest.moment is not None or event is self.line.completing
+        ):
             return True
         if isinstance(event, RequestHead) and rest.idle != math.inf:
             return True  # its clock starts here

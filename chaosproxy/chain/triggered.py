@@ -22,6 +22,8 @@ class Triggered(Fault):
         self._speed = context.speed
         self._fired = 0
         self._reading: Reading | None = None
+        if not at.reads_content and type(self).control is Triggered.control:
+            self.sees = ()
         self.rest = self._next(context.began)
 
     def fire(self, now: float) -> Actions:

@@ -68,6 +68,8 @@ class Timeout(FaultSpec):
 class RunningTimeout(Fault):
     """Rests until the nearest limit; awake only where it has to look at what it may ignore."""
 
+    sees = (ResponseHead,)
+
     def __init__(self, spec: Timeout, context: Context) -> None:
         self._spec = spec
         self._speed = context.speed

@@ -166,7 +166,7 @@ def test_the_length_goes_when_the_head_passes_a_fault_that_may_edit_whether_or_n
 
 def test_two_limits_of_one_fault_at_one_instant_are_both_met(play):
     """At 2.0 the time of the first event is over, which has come, and a second of silence too."""
-    script = [(0.0, b"data: a\n\n"), (1.0, b"data: b\n\n")]
+    script = [(0.0, b"data: a\n\n"), (0.5, b"data: a\n\n"), (1.0, b"data: b\n\n")]
     played = play([Timeout(first_event=2.0, idle=1.0)], script)
     assert played.fired == [(2.0, "timeout", "abort after 1s (idle)")]
 

@@ -99,6 +99,28 @@ def test_one_that_wakes_at_its_place_passes_what_it_does_not_look_at(play):
     assert play([Rouse(at=Trigger(event=2))], WHOLE).body == TICKS
 
 
+class Announced(RunningMark):
+    """Has a look at the end of its own, beside its place."""
+
+    def control(self, event, now):
+        return (Note("fired", "the end"), event) if isinstance(event, End) else (event,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announce(FaultSpec):
+    name: ClassVar[str] = "announce"
+
+    def start(self, context):
+        return Announced(self.at, context)
+
+
+def test_one_that_looks_at_control_events_itself_is_shown_them_at_rest(play):
+    assert play([Announce(at=Trigger(event=2))], WHOLE).fired == [
+        (2.0, "announce", "now"),
+        (12.0, "announce", "the end"),
+    ]
+
+
 def test_silence_is_counted_anew_from_each_firing_and_each_byte(play):
     at = Trigger(idle=2.0, every=1.0, times=4)
     played = play([Mark(at=at)], [(1.0, b"x"), (5.5, b"x"), (20.0, End())])
