@@ -76,7 +76,7 @@ COMES_WITH = {"re2": "google-re2", "yaml": "pyyaml", "pydantic_core": "pydantic"
 PUBLIC = {
     "chaosproxy": ["Error", "ScenarioError"],
     "chaosproxy.faults": ["Buffer", "ClientAbort", "Cut", "Respond", "Timeout"],
-    "chaosproxy.testing": ["Played", "play"],
+    "chaosproxy.testing": ["Cue", "Played", "Upload", "check_fault", "check_session", "check_splitter", "play"],
 }
 
 

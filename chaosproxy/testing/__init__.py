@@ -1,5 +1,9 @@
-"""For those who write faults: play a script against them in virtual time. Imports everything, is imported by nothing."""
+"""For those who write faults: play a script against them in virtual time, and check what every fault must stand.
 
-from chaosproxy.testing.play import Played, play
+Imports everything, is imported by nothing.
+"""
 
-__all__ = ["Played", "play"]
+from chaosproxy.testing.checks import check_fault, check_session, check_splitter
+from chaosproxy.testing.play import Cue, Played, Upload, play
+
+__all__ = ["Cue", "Played", "Upload", "check_fault", "check_session", "check_splitter", "play"]
