@@ -22,14 +22,22 @@ import pytest
 
 WITHIN = 15.0
 """Seconds for a program to come up or go down; reached only when something is wrong."""
-PACKAGES = {"nginx": "nginx-light", "haproxy": "haproxy", "nghttp": "nghttp2-client", "curl": "curl", "node": "nodejs"}
+PACKAGES = {
+    "nginx": ("nginx-light", "nginx"),
+    "haproxy": ("haproxy", "haproxy"),
+    "nghttp": ("nghttp2-client", "nghttp2"),
+    "curl": ("curl", "curl"),
+    "node": ("nodejs", "node"),
+}
+"""What has each program, on Debian and in Homebrew."""
 
 
 def find(name: str) -> str:
     """The program's path; skips or fails the test if it is missing."""
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
     if found is None:
-        reason = f"{name} not found: apt-get install {PACKAGES[name]}"
+        debian, homebrew = PACKAGES[name]
+        reason = f"{name} not found: apt-get install {debian}, or brew install {homebrew}"
         if os.environ.get("CHAOSPROXY_PEERS") == "required":
             pytest.fail(reason)
         pytest.skip(reason)

@@ -1,13 +1,13 @@
 """WebSocket through Upgrade: a tunnel both ways, its close handshake, a peer that simply goes."""
 
+import asyncio
 import ssl
 import threading
-from contextlib import ExitStack
 from socket import SHUT_RDWR
 
 import pytest
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedError
-from websockets.sync.client import connect
 from websockets.sync.server import serve
 
 LARGE = bytes(range(256)) * 4096
@@ -50,56 +50,84 @@ def between(request, echo, proxy):
 
 
 def opened(between):
+    """On asyncio: the blocking client uses one TLS connection from two threads, and now and then loses an answer."""
     trusted = ssl.create_default_context(cafile=between.ca) if between.ca else None
     scheme = "wss" if between.ca else "ws"
     address = f"{scheme}://127.0.0.1:{between.port}/chat"
     return connect(address, ssl=trusted, proxy=None, open_timeout=10, compression=None)
 
 
+async def heard(socket) -> str | bytes:
+    async with asyncio.timeout(10):
+        return await socket.recv()
+
+
 def test_messages_of_every_size_come_back(between):
-    with opened(between) as socket:
-        assert socket.recv(10) == "welcome"  # the server speaks first, right behind its 101
-        for message in ("", "hello", "ü" * 100, b"\x00", b"x" * 65536, LARGE[:900_000]):
-            socket.send(message)
-            assert socket.recv(10) == message
-        socket.send(["in ", "three ", "fragments"])
-        assert socket.recv(10) == "in three fragments"
-        assert socket.ping().wait(10)
+    async def talk() -> None:
+        async with opened(between) as socket:
+            assert await heard(socket) == "welcome"  # the server speaks first, right behind its 101
+            for message in ("", "hello", "ü" * 100, b"\x00", b"x" * 65536, LARGE[:900_000]):
+                await socket.send(message)
+                assert await heard(socket) == message
+            await socket.send(["in ", "three ", "fragments"])
+            assert await heard(socket) == "in three fragments"
+            async with asyncio.timeout(10):
+                await (await socket.ping())
+
+    asyncio.run(talk())
 
 
 def test_the_close_handshake_passes_through(between):
-    with opened(between) as socket:
-        socket.recv(10)
-        socket.close(4001, "done here")
-        assert socket.protocol.close_rcvd.code == 4001
-        with pytest.raises(ConnectionClosedError):
-            socket.recv(1)
+    async def talk() -> None:
+        async with opened(between) as socket:
+            await heard(socket)
+            await socket.close(4001, "done here")
+            assert socket.protocol.close_rcvd.code == 4001
+            with pytest.raises(ConnectionClosedError):
+                await heard(socket)
+
+    asyncio.run(talk())
     (record,) = between.journal(1)
     assert record["response"]["status"] == 101
     assert record["end"]["how"] == "clean"
 
 
 def test_a_server_that_hangs_up_is_noticed_by_the_client(between):
-    with opened(between) as socket:
-        socket.recv(10)
-        socket.send("drop")
-        with pytest.raises(ConnectionClosedError):
-            socket.recv(10)
+    async def talk() -> None:
+        async with opened(between) as socket:
+            await heard(socket)
+            await socket.send("drop")
+            with pytest.raises(ConnectionClosedError):
+                await heard(socket)
+
+    asyncio.run(talk())
     between.journal(1)
 
 
 def test_a_client_that_goes_frees_the_server(between, finished):
-    with opened(between) as socket:
-        socket.recv(10)
-        socket.socket.shutdown(SHUT_RDWR)
-        assert finished.wait(10)
+    async def talk() -> None:
+        async with opened(between) as socket:
+            await heard(socket)
+            socket.transport.abort()
+            assert await asyncio.to_thread(finished.wait, 10)
+
+    asyncio.run(talk())
     between.journal(1)
 
 
 def test_twenty_at_once_do_not_mix(between):
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(opened(between)) for _ in range(20)]
-        for number, socket in enumerate(sockets):
-            socket.recv(10)
-            socket.send(f"number {number}")
-        assert [socket.recv(10) for socket in sockets] == [f"number {number}" for number in range(20)]
+    async def talk(number: int, everybody: asyncio.Barrier) -> None:
+        async with opened(between) as socket:
+            await heard(socket)
+            await everybody.wait()
+            for turn in range(3):
+                await socket.send(f"number {number}, turn {turn}")
+                assert await heard(socket) == f"number {number}, turn {turn}"
+
+    async def all_of_them() -> None:
+        everybody = asyncio.Barrier(20)
+        async with asyncio.TaskGroup() as group:
+            for number in range(20):
+                group.create_task(talk(number, everybody))
+
+    asyncio.run(all_of_them())
