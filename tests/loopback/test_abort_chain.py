@@ -149,6 +149,18 @@ async def test_ignore_drains_the_upstream_and_the_journal_shows_the_waste():
     assert record.times.client_closed < record.times.upstream_closed
 
 
+async def test_who_ignores_the_leaving_still_cannot_finish_the_request():
+    """The rest of the body never comes: an upstream that waits for it is told."""
+    async with origin([Ending.OPEN], at_head=True) as served, proxy_on(IGNORE, served.url) as proxied:
+        async with await RawClient.connect("127.0.0.1", proxied.port) as client:
+            await client.send(POST)
+            asked = await served.request(1)
+        with trio.fail_after(1):
+            await asked.gone.wait()
+        record = await proxied.last()
+    assert (record.end.by, record.end.how, record.upstream.end.cause) == ("client", "fin", "client:fin")
+
+
 @pytest.mark.parametrize(("scenario", "served_whole"), [(None, False), (SERVE, True)], ids=["leaves", "serve"])
 async def test_a_half_close_is_leaving_unless_it_is_to_be_served(scenario, served_whole):
     go_on = trio.Event()

@@ -200,6 +200,51 @@ async def test_an_upload_goes_at_the_pace_of_a_slow_upstream_and_ends_with_its_c
     assert (record.end.by, record.end.how, record.upstream.end.cause) == ("client", "fin", "client:fin")
 
 
+@pytest.mark.parametrize("upstream", ["h1", "h2"])
+async def test_an_h2_upload_goes_at_the_pace_of_its_upstream_and_arrives_whole(upstream):
+    go_on = trio.Event()
+    arrived = b""
+
+    async def serve_http1(peer: Recorder) -> None:
+        nonlocal arrived
+        await go_on.wait()
+        while not peer.received.endswith(b"0\r\n\r\n"):
+            await peer.read()
+        arrived = b"".join([part for part in peer.received.partition(b"\r\n\r\n")[2].split(b"\r\n") if len(part) > 9])
+        await peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        await peer.read()
+
+    async def serve_http2(peer, stream) -> None:
+        nonlocal arrived
+        peer.stalled.add(stream)
+        await go_on.wait()
+        peer.stalled.clear()
+        await peer.credit(stream, 64 * MIB)
+        await peer.until(lambda: peer.streams[stream].ended, within=20)
+        arrived = peer.streams[stream].body
+        await peer.headers(stream, OK, end=True)
+
+    serving = raw_origin(serve_http1) if upstream == "h1" else h2_origin(serve_http2)
+    payload = b"chunk of an upload" * 910
+    async with (
+        serving as url,
+        proxy_on(None, url) as proxied,
+        h2_client(await dial.connect("127.0.0.1", proxied.port, None)) as client,
+    ):
+        await client.request(1, method="POST", end=False)
+        sent = 0
+        with trio.move_on_after(0.3):
+            while sent < 2000:
+                await client.data(1, payload)
+                sent += 1
+        assert sent * len(payload) < BOUND
+        go_on.set()
+        await client.data(1, payload, end=True)
+        await client.until(lambda: client.streams[1].ended, within=20)
+        assert arrived == payload * (sent + 1)
+        assert (await proxied.last()).request.bytes == len(arrived)
+
+
 @pytest.mark.parametrize("ending", [Ending.FIN, Ending.RST])
 async def test_a_client_that_leaves_behind_a_body_nobody_reads_is_noticed(ending):
     """The upstream takes nothing, so the proxy reads nothing: the client's FIN stands behind what is unread."""

@@ -147,6 +147,19 @@ async def test_an_early_answer_ends_the_upload(autojump_clock):
     assert (record.end.by, record.end.how, record.response.status) == ("upstream", "clean", 413)
 
 
+async def test_a_connection_with_half_a_request_on_it_carries_no_other(autojump_clock):
+    served = Origin([OK, Ending.OPEN], [OK], at_head=True)
+    async with linked(None, served.serve) as proxied:
+        async with RawClient(proxied.connect()) as client:
+            await client.send(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nsome of it")
+            await client.read_until(b"ok")
+            async with RawClient(proxied.connect()) as other:
+                assert await exchange(other, GET) == OK
+        records = await proxied.finished(2)
+    assert [record.upstream.connection for record in records] == [1, 2]
+    assert served.requests[0].left is Ending.FIN
+
+
 async def test_an_early_answer_over_h2_is_whole_and_then_stops_the_upload(autojump_clock):
     served = Origin([b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno", Ending.OPEN], at_head=True)
     async with linked(None, served.serve) as proxied, h2_client(proxied.connect()) as client:

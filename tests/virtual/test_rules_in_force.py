@@ -67,6 +67,18 @@ async def test_a_request_is_held_until_its_body_is_complete(autojump_clock):
     assert (record.times.request_end, record.times.upstream_connected) == (5, 5)
 
 
+async def test_a_body_is_held_no_longer_than_a_mebibyte(autojump_clock):
+    served = Origin([Ending.OPEN], at_head=True)
+    async with linked(REFUSE_STREAMS, served.serve) as proxied, RawClient(proxied.connect()) as client:
+        await client.send(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n" + b"x" * 1024 * 1024)
+        await trio.sleep(1)
+        assert served.connections == 0
+        await client.send(b"xx")
+        await served.request(1)
+        await trio.sleep(1)
+        assert len(served.peers[0].received.partition(b"\r\n\r\n")[2]) == 1024 * 1024 + 2
+
+
 async def test_over_h2_a_request_is_held_too(autojump_clock):
     served = Origin([OK])
     async with linked(REFUSE_STREAMS, served.serve) as proxied, h2_client(proxied.connect()) as client:
