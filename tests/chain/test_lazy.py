@@ -2,6 +2,7 @@
 credit. The awake one is watched by guards, so grammar, time and conservation hold at every boundary too."""
 
 import math
+import zlib
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -97,6 +98,33 @@ class RunningTwice(Fault):
         return (data, Data(b": again\n\n"))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code(FaultSpec):
+    """A coder: what leaves depends on all that came, some of it stays inside until the end."""
+
+    name: ClassVar[str] = "code"
+    edits_body: ClassVar[bool] = True
+    sync: bool
+
+    def start(self, context):
+        return RunningCode(sync=self.sync)
+
+
+class RunningCode(Fault):
+    capacity = 64
+
+    def __init__(self, *, sync):
+        self._coder = zlib.compressobj()
+        self._sync = sync
+
+    def data(self, data, now):
+        coded = self._coder.compress(data.payload)
+        return (Data(coded + self._coder.flush(zlib.Z_SYNC_FLUSH) if self._sync else coded),)
+
+    def control(self, event, now):
+        return (Data(self._coder.flush()), event) if isinstance(event, End) else (event,)
+
+
 small = st.integers(1, 12)
 times = st.sampled_from([0.25, 0.5, 1.0, 2.0, 3.0, 4.5])
 repeats = st.one_of(st.just({}), st.fixed_dictionaries({"every": st.integers(1, 4), "times": st.integers(1, 3)}))
@@ -170,6 +198,8 @@ def specs(draw):
                         Late(seconds=2.0, room=1),
                         Late(seconds=0.0, room=0),
                         Twice(),
+                        Code(sync=True),
+                        Code(sync=False),
                         Respond(status=503, if_=Condition(status="5??")),
                         Cut(at=Trigger(bytes=5), way=Way.REQUEST),
                         Buffer(bytes=8, way=Way.REQUEST),
@@ -273,4 +303,6 @@ def test_the_faults_of_this_test_do_something():
     inserted = play([Insert(at=Trigger(event=1, every=1, times=2))], [(1.0, b"data: a\n\ndata: b\n\n"), (5.0, End())])
     assert inserted.data == b"data: a\n\n: inserted\n\ndata: b\n\n: inserted\n\n"
     assert play([Twice()], [(1.0, b"data: a\n\n")]).data == b"data: a\n\n: again\n\n"
+    coded = play([Code(sync=False)], [(1.0, b"data: a\n\n"), (2.0, b"data: b\n\n"), (5.0, End())])
+    assert zlib.decompress(coded.data) == b"data: a\n\ndata: b\n\n"
     assert Rest().time == math.inf

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import REGISTRY, Condition, Fault, FaultSpec
@@ -15,6 +17,7 @@ from chaosproxy.framing.sse import SseSplitter
 from chaosproxy.http1.session import Http1Session
 from chaosproxy.http2.session import Http2Session
 from chaosproxy.model.places import Moment, Role, Way
+from chaosproxy.session import Granted
 from chaosproxy.testing.checks import check_fault, check_session, check_splitter
 
 RST = (Ending("rst"),)
@@ -102,6 +105,7 @@ def test_a_fault_that_loses_bytes_is_caught():
     ("make", "body", "records"),
     [
         (SseSplitter, b"data: 1\n\n: ping\n\ndata: 2\r\n\r\nid: 3\n\ndata: [DONE]\r\rdata: lost", 3),
+        (SseSplitter, b"", 0),
         (LineSplitter, b'{"a":1}\n\n{"b":2}\r\n{"c":3}', 3),
         (GrpcSplitter, b"\0\0\0\0\x02hi\0\0\0\0\0\1\0\0\0\x01x", 3),
     ],
@@ -139,3 +143,65 @@ def test_every_session_stands_anything_at_any_cut(session, role, data):
         return made
 
     check_session(make, data)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    data=st.sampled_from(SAID),
+    places=st.lists(st.tuples(st.integers(0, 200), st.binary(max_size=4)), min_size=1, max_size=4),
+    role=st.sampled_from(Role),
+    session=st.sampled_from([Http1Session, Http2Session]),
+)
+def test_every_session_stands_what_was_damaged_on_its_way(session, role, data, places):
+    for place, junk in places:
+        at = place % len(data)
+        data = data[:at] + junk + data[at + len(junk) :]
+    test_every_session_stands_anything_at_any_cut(session, role, data)
+
+
+class Raising:
+    def receive(self, data):
+        raise KeyError("anything")
+
+
+class Dependent:
+    """Says how much it was given."""
+
+    def __init__(self):
+        self.signals = []
+
+    def receive(self, data):
+        return [Granted(len(data))]
+
+    def outgoing(self):
+        return []
+
+
+def test_a_session_that_raises_or_depends_on_the_reads_is_caught():
+    with pytest.raises(KeyError):
+        check_session(Raising, b"x")
+    with pytest.raises(AssertionError, match="in reads of 1"):
+        check_session(Dependent, b"xyz")
+
+
+class Losing(SseSplitter):
+    def feed(self, payload):
+        return super().feed(payload)[:1]
+
+
+class Beyond(SseSplitter):
+    def feed(self, payload):
+        return (len(payload) + 1,)
+
+
+class Backwards(SseSplitter):
+    def feed(self, payload):
+        return (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"), [(Losing, "1 records instead of 2"), (Beyond, "lie outside"), (Backwards, "do not ascend")]
+)
+def test_a_splitter_that_is_wrong_is_caught(make, words):
+    with pytest.raises(AssertionError, match=words):
+        check_splitter(make, b"data: 1\n\ndata: 2\n\n", 2)
