@@ -1,7 +1,6 @@
 """A chain whose places rest behaves as one whose places are all awake: same output, same times, same notes, same
 credit. The awake one is watched by guards, so grammar, time and conservation hold at every boundary too."""
 
-import math
 import zlib
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,7 +8,7 @@ from typing import ClassVar
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chaosproxy.chain.actions import At, Floor, Rest
+from chaosproxy.chain.actions import At, Floor
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.fault import Condition, Fault, FaultSpec
 from chaosproxy.chain.trigger import Trigger
@@ -84,8 +83,6 @@ class RunningInsert(Triggered):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Twice(FaultSpec):
-    """Never rests, and never has room of its own."""
-
     name: ClassVar[str] = "twice"
     edits_body: ClassVar[bool] = True
 
@@ -107,15 +104,14 @@ class Code(FaultSpec):
     sync: bool
 
     def start(self, context):
-        return RunningCode(sync=self.sync)
+        return RunningCode(self)
 
 
 class RunningCode(Fault):
     capacity = 64
 
-    def __init__(self, *, sync):
-        self._coder = zlib.compressobj()
-        self._sync = sync
+    def __init__(self, spec):
+        self._coder, self._sync = zlib.compressobj(), spec.sync
 
     def data(self, data, now):
         coded = self._coder.compress(data.payload)
@@ -278,8 +274,7 @@ def outcome(played):
 )
 def test_resting_and_awake_chains_are_the_same(hops, gaps, posted, room, window, split):
     script = script_of([gap for gap in gaps if posted or gap[1] not in ("upload", "request end")])
-    request = POST if posted else GET
-    options = {"request": request, "room": room, "window": window, "split": split, "until": 60.0}
+    options = {"request": POST if posted else GET, "room": room, "window": window, "split": split, "until": 60.0}
     lazy = play(hops, script, lazy=True, **options)
     awake = play(hops, script, lazy=False, **options)
     for fact, value in outcome(lazy).items():
@@ -305,4 +300,3 @@ def test_the_faults_of_this_test_do_something():
     assert play([Twice()], [(1.0, b"data: a\n\n")]).data == b"data: a\n\n: again\n\n"
     coded = play([Code(sync=False)], [(1.0, b"data: a\n\n"), (2.0, b"data: b\n\n"), (5.0, End())])
     assert zlib.decompress(coded.data) == b"data: a\n\ndata: b\n\n"
-    assert Rest().time == math.inf

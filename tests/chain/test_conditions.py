@@ -1,0 +1,64 @@
+"""`if:`: what narrows a fault, when it is decided, and what a fault hears then of what it has missed."""
+
+import pytest
+
+from chaosproxy.chain.endings import Ending
+from chaosproxy.chain.fault import Condition
+from chaosproxy.chain.trigger import Trigger
+from chaosproxy.faults import Cut, Respond
+from chaosproxy.model.messages import End, ResponseHead
+from chaosproxy.model.places import Moment, Way
+from chaosproxy.testing.play import POST, SSE, Upload
+
+TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]
+RST = (Ending("rst"),)
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        (Condition(status=200), True),
+        (Condition(status="2??"), True),
+        (Condition(status="5??"), False),
+        (Condition(content_type="text/event-stream"), True),
+        (Condition(content_type="text/*"), True),
+        (Condition(content_type="application/*"), False),
+        (Condition(headers=(("X-Cache", "HIT*"),)), True),
+        (Condition(headers=(("x-cache", "MISS"),)), False),
+        (Condition(headers=(("x-other", "*"),)), False),
+        (Condition(client_headers=(("host", "t*"),)), True),
+        (Condition(client_headers=(("host", "other"),)), False),
+        (Condition(protocol="http/*"), True),
+        (Condition(protocol="h2"), False),
+        (Condition(status=200, protocol="h2"), False),
+        (Condition(status=200, content_type="*/*", headers=(("x-cache", "*"),), protocol="http/1.1"), True),
+    ],
+)
+def test_if(play, condition, holds):
+    headers = ((b"Content-Type", b"text/event-stream; charset=utf-8"), (b"X-Cache", b"HIT from edge"))
+    played = play([Cut(at=Trigger(event=2), if_=condition)], [(1.0, ResponseHead(200, headers)), *TICKS, (9.0, End())])
+    assert (played.not_fired == []) is holds
+    if not holds:
+        assert played.not_fired == [("cut", "if")]
+
+
+def test_without_a_content_type_no_condition_on_one_holds(play):
+    cut = Cut(at=Trigger(bytes=1), if_=Condition(content_type="text/*"))
+    assert play([cut], [(1.0, ResponseHead(200)), (2.0, b"x")]).not_fired == [("cut", "if")]
+
+
+def test_a_request_has_no_status(play):
+    cut = Cut(at=Trigger(bytes=1), way=Way.REQUEST, if_=Condition(status=200))
+    assert play([cut], [(1.0, Upload(b"x"))], request=POST).not_fired == [("cut", "if")]
+    by_type = Cut(at=Trigger(bytes=1), way=Way.REQUEST, if_=Condition(headers=(("host", "test"),)))
+    assert play([by_type], [(1.0, Upload(b"x"))], request=POST).end[0] == 1.0
+
+
+def test_a_fault_that_must_wait_for_the_head_hears_of_the_request_then(play):
+    at = Trigger(moment=Moment.REQUEST)
+    played = play([Cut(at=at, then=RST, if_=Condition(status=200))], [(3.0, SSE), (4.0, b"x")])
+    assert (played.end[0], played.head) == (3.0, None)
+    silent = Cut(at=Trigger(moment=Moment.REQUEST_END), then=RST, if_=Condition(status=200))
+    assert play([silent], [(3.0, SSE)]).end[0] == 3.0
+    unlucky = [Cut(at=at, then=RST, if_=Condition(status=500)), Respond(status=503, if_=Condition(status=500))]
+    assert play(unlucky, [(3.0, SSE), (4.0, End())]).not_fired == [("cut", "if"), ("respond", "if")]
