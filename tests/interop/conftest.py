@@ -33,7 +33,8 @@ PACKAGES = {
 
 
 def find(name: str) -> str:
-    """The program's path; skips or fails the test if it is missing."""
+    """The program's path; skips or fails the test if it is missing. For fixtures: a skip from within Trio loses its
+    reason."""
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
     if found is None:
         debian, homebrew = PACKAGES[name]
@@ -265,9 +266,10 @@ def run() -> Callable[..., subprocess.CompletedProcess[bytes]]:
 @pytest.fixture
 def nginx(spawn: Callable[..., Process], tmp_path: Path) -> Callable[[str], int]:
     """`nginx(server)`: the inside of a `server` block, listening added; its port."""
+    program = find("nginx")
 
     def start(server: str) -> int:
-        program, port = find("nginx"), free_port()
+        port = free_port()
         place = tmp_path / f"nginx-{port}"
         place.mkdir()
         paths = "".join(
@@ -289,9 +291,10 @@ def nginx(spawn: Callable[..., Process], tmp_path: Path) -> Callable[[str], int]
 @pytest.fixture
 def haproxy(spawn: Callable[..., Process], tmp_path: Path) -> Callable[[int, str], int]:
     """`haproxy(upstream_port, options)`: one frontend in front of one server; its port."""
+    program = find("haproxy")
 
     def start(upstream: int, options: str = "") -> int:
-        program, port = find("haproxy"), free_port()
+        port = free_port()
         configuration = tmp_path / f"haproxy-{port}.cfg"
         configuration.write_text(
             "defaults\n mode http\n timeout client 20s\n timeout server 20s\n timeout connect 5s\n"

@@ -4,6 +4,7 @@ import pytest
 import trio
 
 from chaosproxy.testing.peers import Ending, origin
+from tests.interop.conftest import find
 
 EVENTS = [b"data: %d\n\n" % number for number in range(5)]
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -15,6 +16,11 @@ VERSIONS = {
     "2 prior knowledge": ("--http2-prior-knowledge", False),
     "2 tls": ("--http2", True),
 }
+
+
+@pytest.fixture(autouse=True)
+def installed():
+    find("curl")
 
 
 async def curl(run, between, *arguments: str, path: str = "/sse"):

@@ -6,9 +6,15 @@ import pytest
 import trio
 
 from chaosproxy.testing.peers import Ending, origin
+from tests.interop.conftest import find
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: x-sum\r\n\r\n"
+
+
+@pytest.fixture(autouse=True)
+def installed():
+    find("nghttp")
 
 
 async def nghttp(run, *arguments: str):

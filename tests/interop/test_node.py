@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from chaosproxy.testing.peers import Ending, origin
+from tests.interop.conftest import find
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 LAST = b"0\r\n\r\n"
@@ -26,6 +27,11 @@ try {
 }
 console.log(JSON.stringify({pieces, outcome}));
 """
+
+
+@pytest.fixture(autouse=True)
+def installed():
+    find("node")
 
 
 def chunk(number: int) -> bytes:

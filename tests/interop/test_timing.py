@@ -4,6 +4,7 @@ Times are compared with each other rather than with a clock, and with room to sp
 """
 
 import time
+from functools import partial
 
 import httpx
 import pytest
@@ -11,6 +12,7 @@ import trio
 from httpx_sse import aconnect_sse
 
 from chaosproxy.testing.peers import Pause, origin
+from tests.interop.conftest import find
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 LAST = b"0\r\n\r\n"
@@ -91,15 +93,21 @@ async def test_the_other_order_cuts_nothing(proxy):
     assert record["end"] == {"by": "upstream", "how": "clean", "cause": None}
 
 
+@pytest.fixture
+def curl(run):
+    find("curl")
+    return partial(run, "curl")
+
+
 @pytest.mark.parametrize("options", [{}, {"tls": "auto"}])
-async def test_a_first_byte_that_is_late_is_a_504(options, run, proxy):
+async def test_a_first_byte_that_is_late_is_a_504(options, curl, proxy):
     """And over HTTP/2 too: the head has not passed, so the proxy can still answer for itself."""
     scenario = {"faults": [{"timeout": {"first_byte": "150ms"}}]}
     async with origin([trio.Event(), HEAD, LAST]) as served:
         between = proxy(served.url, scenario, **options)
         trusted = ("--cacert", between.ca) if between.ca else ()
         arguments = (*trusted, "-sS", "--max-time", "10", "-o", "/dev/null", "-w", "%{http_version} %{http_code}")
-        done = await trio.to_thread.run_sync(lambda: run("curl", *arguments, between.url + "/sse"))
+        done = await trio.to_thread.run_sync(lambda: curl(*arguments, between.url + "/sse"))
         assert done.stdout == (b"2 504" if options else b"1.1 504"), done.stderr
         seen = await served.request(1)
         with trio.fail_after(5):
