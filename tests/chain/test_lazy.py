@@ -291,12 +291,10 @@ def test_the_same_script_plays_the_same_twice(hops, gaps):
 def test_the_faults_of_this_test_do_something():
     late = play([Late(seconds=0.5)], [(1.0, b"data: a\n\n"), (2.0, End())])
     assert late.body == [(1.5, b"data: a\n\n")]
-    stopped = play(
-        [Stop(at=Trigger(event=1), seconds=2.0)], [(1.0, b"data: a\n\n"), (1.5, b"data: b\n\n"), (5.0, End())]
-    )
+    two = [(1.0, b"data: a\n\n"), (1.5, b"data: b\n\n"), (5.0, End())]
+    stopped = play([Stop(at=Trigger(event=1), seconds=2.0)], two)
     assert stopped.body == [(1.0, b"data: a\n\n"), (3.0, b"data: b\n\n")]
     inserted = play([Insert(at=Trigger(event=1, every=1, times=2))], [(1.0, b"data: a\n\ndata: b\n\n"), (5.0, End())])
     assert inserted.data == b"data: a\n\n: inserted\n\ndata: b\n\n: inserted\n\n"
     assert play([Twice()], [(1.0, b"data: a\n\n")]).data == b"data: a\n\n: again\n\n"
-    coded = play([Code(sync=False)], [(1.0, b"data: a\n\n"), (2.0, b"data: b\n\n"), (5.0, End())])
-    assert zlib.decompress(coded.data) == b"data: a\n\ndata: b\n\n"
+    assert zlib.decompress(play([Code(sync=False)], two).data) == b"data: a\n\ndata: b\n\n"
