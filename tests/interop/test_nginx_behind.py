@@ -1,11 +1,14 @@
 """Transparency: a raw client sees the same bytes through the proxy as straight from nginx."""
 
 import gzip
+import ssl
 
+import httpx
 import pytest
 import trio
 
 from chaosproxy.testing.peers import Ending, RawClient, origin
+from tests.interop.conftest import free_port
 
 SERVER = """
     location = /small { return 200 "hello\\n"; }
@@ -102,6 +105,30 @@ async def test_an_upstream_that_closes_after_each_answer_does_not_cost_the_clien
     records = between.journal(2)
     assert [record["end"]["how"] for record in records] == ["clean", "clean"]
     assert [record["upstream"]["connection"] for record in records] == [1, 2]
+
+
+@pytest.mark.parametrize("protocol", ["h1", "h2"])
+async def test_nginx_over_h2_and_tls(protocol, nginx, proxy, files, certificate):
+    """A body of many windows, from nginx's own stack for HTTP/2, to a client of either version."""
+    port = free_port()
+    nginx(
+        SERVER.replace("FILES", str(files)) + f"listen 127.0.0.1:{port} ssl http2;"
+        f"ssl_certificate {certificate.certificate}; ssl_certificate_key {certificate.key};"
+    )
+    options = {"tls": "auto", "upstream_ca": str(certificate.ca)}
+    between = proxy(f"https://localhost:{port}", {"upstream": {"protocol": "h2"}}, **options)
+    trusted = ssl.create_default_context(cafile=between.ca)
+    versions = {"http1": protocol == "h1", "http2": protocol == "h2"}
+    async with httpx.AsyncClient(base_url=between.url, verify=trusted, trust_env=False, **versions) as http:
+        whole = await http.get("/files/large.bin")
+        part = await http.get("/files/large.bin", headers={"Range": "bytes=1000-300999"})
+        absent = await http.get("/files/nothing")
+    large = (files / "large.bin").read_bytes()
+    assert (whole.status_code, whole.content) == (200, large)
+    assert (part.status_code, part.content) == (206, large[1000:301000])
+    assert absent.status_code == 404
+    assert [record["upstream"]["protocol"] for record in between.journal(3)] == ["h2"] * 3
+    assert whole.http_version == ("HTTP/2" if protocol == "h2" else "HTTP/1.1")
 
 
 async def test_chunks_of_a_stream_keep_their_boundaries(proxy):
