@@ -25,7 +25,7 @@ SCENARIO = {
     ],
 }
 
-plans = st.lists(st.tuples(st.sampled_from(FATES), st.sampled_from([0.0, 0.1, 1.0])), min_size=2, max_size=8)
+plans = st.lists(st.tuples(st.sampled_from(FATES), st.sampled_from([0.0, 0.1, 0.5])), min_size=2, max_size=8)
 
 
 def by_moment(frames: list[tuple[float, bytes]], began: float) -> Counter[float]:
