@@ -175,8 +175,6 @@ class Exchange:
                 return
             self.client.gone(abort, now)
             plan.chain.hangup(now, abort.cause if abort.origin is Peer.CLIENT else "connection")
-            if not self._request_complete and self.upstream is not None and not self.upstream.tunnel:
-                self.upstream.end(abort.cause, now)  # whoever ignores the leaving: the rest of the request never comes
             self.settle(now)
         else:
             self.client.gone(abort, now)

@@ -181,6 +181,20 @@ async def test_a_half_close_is_leaving_unless_it_is_to_be_served(scenario, serve
     assert (record.end.by, record.end.how) == (("upstream", "clean") if served_whole else ("client", "fin"))
 
 
+async def test_a_reset_is_told_from_a_fin_also_when_a_send_meets_it_first():
+    """The failed send has eaten the error that the next read would have raised."""
+    times = 12
+    async with origin([HEAD, CHUNK, Ending.OPEN]) as served, proxy_on(None, served.url) as proxied:
+        for number in range(times):
+            client = await RawClient.connect("127.0.0.1", proxied.port)
+            await client.send(GET)
+            await client.read_until(TEN)
+            served.peers[number].transport.send(CHUNK)
+            client.transport.rst()
+            await proxied.finished(number + 1)
+        assert [record.end.how for record in proxied.exchanges] == ["rst"] * times
+
+
 async def left_after(connect, served, number: int) -> float:
     """Seconds from a client's leaving to the origin's noticing it."""
     client = await connect()

@@ -171,6 +171,30 @@ async def test_an_early_answer_over_h2_is_whole_and_then_stops_the_upload(autoju
         assert (await proxied.last()).end.how == "clean"
 
 
+@pytest.mark.parametrize("client_protocol", ["h1", "h2"])
+async def test_an_h2_upstream_that_answers_early_is_asked_no_further(client_protocol, autojump_clock):
+    peers = []
+
+    async def answer(peer, stream) -> None:
+        peers.append(peer)
+        await peer.headers(stream, [(b":status", b"413")])
+        await peer.data(stream, b"no", end=True)
+
+    async with linked(None, lambda transport: serve_h2(transport, answer), upstream="h2c://origin") as proxied:
+        if client_protocol == "h1":
+            async with RawClient(proxied.connect()) as old:
+                await old.send(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nsome of it")
+                await old.read_until(b"no")
+        else:
+            async with h2_client(proxied.connect()) as client:
+                await client.request(1, method="POST", end=False)
+                await client.until(lambda: client.streams[1].ended)
+                assert client.streams[1].body == b"no"
+        await peers[0].until(lambda: peers[0].streams[1].reset == 0)
+        assert not peers[0].streams[1].ended
+        assert (await proxied.last()).end.how == "clean"
+
+
 TRAILERS = [(b"x-sum", b"1"), (b"x-more", b"2")]
 
 
