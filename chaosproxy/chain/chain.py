@@ -30,6 +30,8 @@ class Chain:
         """Append-only; the driver drains it."""
         self.cancelled = False
         """Nobody wants the upstream any more: it is not dialled, or it is told."""
+        self.last_words = False
+        """A fault of the request way has ended it: what it let pass of the request still goes to the upstream, first."""
         self.cancel_cause = ""
         """Why: the fault's cause, or the hangup's."""
         self.began = began
@@ -161,6 +163,7 @@ class Chain:
             self._let_go(out, result if isinstance(result, tuple) else (), now)
             return
         place.closed = True
+        self.last_words = place.placed.spec.way is Way.REQUEST
         self._let_go(out, self._answer(result) if isinstance(result, Reply) else result, now, finish.cause)
         if finish.keep_upstream:
             place.told = out.told = True

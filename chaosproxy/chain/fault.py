@@ -144,7 +144,7 @@ class FaultSpec:
 
     def start(self, context: Context) -> Fault:
         """The running object for one exchange."""
-        raise NotImplementedError
+        raise NotImplementedError  # a spec without it is a bug of whoever wrote it
 
     @property
     def reads_records(self) -> bool:

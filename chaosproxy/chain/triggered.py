@@ -28,7 +28,7 @@ class Triggered(Fault):
 
     def fire(self, now: float) -> Actions:
         """Act, right at the place."""
-        raise NotImplementedError
+        raise NotImplementedError  # a fault without it is a bug of whoever wrote it
 
     @property
     def _spent(self) -> bool:

@@ -70,7 +70,6 @@ def how(abort: Abort, protocol: str, framing: Framing) -> str:
 
 _REASONS = {
     "upstream:fin": "the upstream closed the connection",
-    "upstream:no_close_notify": "the upstream closed the connection without close_notify",
     "upstream:rst": "the upstream reset the connection",
     "upstream:unreachable": "the upstream cannot be reached",
     "malformed": "the upstream broke HTTP",

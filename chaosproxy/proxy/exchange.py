@@ -228,7 +228,7 @@ class Exchange:
                 self._again = False
                 upstream.pump(now)
                 client.pump(chain, upstream.protocol, now)
-                if chain.cancelled and not upstream.over:
+                if chain.cancelled and not upstream.over and not (chain.last_words and upstream.awaits_last_words):
                     upstream.end(chain.cancel_cause, now)
                 if not upstream.over:
                     upstream.credit(now)

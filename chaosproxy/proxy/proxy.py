@@ -105,7 +105,7 @@ class Proxy:
         try:
             await function(*arguments)
         except Exception as error:
-            log.exception("a connection has failed: %s", error)  # noqa: TRY401 - one line without -v
+            log.error("a connection has failed: %s", error, exc_info=_trace(error))  # noqa: TRY400 - a line, a trace with -v
 
     async def shut_down(self, grace: float) -> None:
         """Let running exchanges finish for `grace` seconds, then end them; every one is journalled."""
@@ -244,7 +244,7 @@ class Proxy:
 
     def bug(self, exchange: Exchange, error: Exception) -> None:
         """An exception that should not have been; the exchange has ended, the proxy goes on."""
-        log.error("exchange %d: %s", exchange.record.id, error, exc_info=error)
+        log.error("exchange %d: %s", exchange.record.id, error, exc_info=_trace(error))
 
     # ---- upstreams
 
@@ -267,6 +267,11 @@ class Proxy:
             faults.known(wire, Role.CLIENT, number, protocol, address.host if address.tls else None)
         session = self._session(protocol, Role.CLIENT, tls=address.tls)
         return UpstreamConnection(transport, session, number, self._spawn, upstream, wires[0] if wires else None)
+
+
+def _trace(error: Exception) -> Exception | None:
+    """What to show behind the line: with -v where it happened, else nothing."""
+    return error if log.isEnabledFor(logging.DEBUG) else None
 
 
 async def _first_bytes(transport: Transport) -> bytes:

@@ -17,7 +17,7 @@ from chaosproxy.proxy.rewrite import for_upstream
 from chaosproxy.proxy.upstream import Upstream
 from chaosproxy.proxy.upstream_connection import UpstreamConnection
 
-RACES = frozenset({"upstream:fin", "upstream:rst", "upstream:no_close_notify"})
+RACES = frozenset({"upstream:fin", "upstream:rst"})
 REFUSED_STREAM = 0x7
 
 
@@ -76,6 +76,11 @@ class UpstreamSide:
             self._send(events)
 
     _end_early = False
+
+    @property
+    def awaits_last_words(self) -> bool:
+        """Something of the request stands at the exit, and there is, or will be, a connection to send it on."""
+        return self._plan.chain.request.waiting and (self._waiting or self.connection is not None)
 
     def _acquire(self, *, fresh: bool) -> None:
         self._waiting = True
