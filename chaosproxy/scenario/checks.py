@@ -13,6 +13,8 @@ from chaosproxy.scenario.nodes import Path
 from chaosproxy.scenario.reading import Reader
 from chaosproxy.scenario.schema import Rule
 
+MOST = 64
+"""Faults of one rule: a piece passes them in one call each, and the stack is not endless."""
 _WAITS = ("first_byte", "first_event", "idle", "total")
 
 
@@ -25,6 +27,8 @@ def rule(rule: Rule, paths: Sequence[Sequence[Path]], reader: Reader) -> None:
     ]
     for _, fault, path in placed:
         _combinations(fault, path, reader)
+    if len(placed) > MOST:
+        reader.complain(f"a rule has at most {MOST} faults; here are {len(placed)}", placed[MOST][2], key=True)
     _records_behind_coding([(fault, path) for _, fault, path in placed], reader)
     _waits(placed, reader)
 

@@ -239,3 +239,11 @@ def test_what_a_spec_finds_impossible_stands_at_its_key():
 def test_a_users_own_fault_is_known_at_once(monkeypatch):
     monkeypatch.setitem(REGISTRY, "mine", REGISTRY["x_hold"])
     assert load("version: 1\nfaults: [mine: 3]\n").rules[0].faults[0].bytes == (3,)
+
+
+def test_a_rule_with_too_many_faults_is_refused_at_the_first_that_is_too_many():
+    lines = "".join("  - respond: 200\n" for _ in range(65))
+    with pytest.raises(ScenarioError, match="at most 64 faults; here are 65") as error:
+        load(f"version: 1\nfaults:\n{lines}")
+    assert error.value.problems[0].line == 67
+    load("version: 1\nfaults:\n" + "  - respond: 200\n" * 64)

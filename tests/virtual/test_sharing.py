@@ -167,3 +167,28 @@ async def test_rules_take_turns(autojump_clock):
     assert cut == (chunks + b"9\r\ndata: 1\n\n\r\n", Ending.FIN)
     assert whole[0] == chunks + events
     assert len(served.requests) == 2, "the refused one was never dialled"
+
+
+async def test_a_request_that_a_goaway_refused_is_tried_on_another_connection(autojump_clock):
+    connections = 0
+
+    async def serve(transport):
+        nonlocal connections
+        connections += 1
+        leaving = connections == 1
+
+        async def answer(peer, stream):
+            if leaving:
+                await peer.goaway(0)
+                return
+            await peer.headers(stream, [(":status", "200"), ("content-length", "2")])
+            await peer.data(stream, b"ok", end=True)
+
+        await serve_h2(transport, answer)
+
+    async with linked(None, serve, upstream="h2c://origin") as proxied, RawClient(proxied.connect()) as client:
+        await client.send(GET % 1)
+        await client.read_until(b"ok")
+        record = await proxied.last()
+    assert connections == 2
+    assert (record.upstream.retries, record.upstream.connection, record.end.how) == (1, 2, "clean")
