@@ -13,7 +13,7 @@ from typing import Self
 
 import trio
 
-from chaosproxy.testing.recorder import WITHIN, Ending, Recorder
+from chaosproxy.testing.recorder import QUIET, WITHIN, Ending, Recorder
 from chaosproxy.wire import dial, listen
 from chaosproxy.wire.memory import Memory
 from chaosproxy.wire.plain import Plain
@@ -51,6 +51,11 @@ class RawClient(Recorder):
             while await self.read():
                 pass
         return self.ending or Ending.OPEN
+
+    async def read_last(self, mark: bytes) -> Ending:
+        """As `read_until`, then see whether anything follows: how it ended, `OPEN` if it did not."""
+        await self.read_until(mark)
+        return await self.read_all(QUIET)
 
     @property
     def head(self) -> bytes:

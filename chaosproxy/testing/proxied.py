@@ -24,7 +24,7 @@ from chaosproxy.wire import dial, tls
 from chaosproxy.wire.transport import Transport
 
 SEED = 1
-WITHIN = 10.0
+WITHIN = 20.0
 
 Serve = Callable[[Transport], Awaitable[None]]
 

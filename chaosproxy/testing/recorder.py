@@ -13,8 +13,10 @@ from chaosproxy.wire import close
 from chaosproxy.wire.transport import Transport, TruncatedError
 
 READ = 65536
-WITHIN = 5.0
-"""Seconds that a test waits for something that should come at once."""
+WITHIN = 20.0
+"""Seconds that a test waits for something that should come at once: a machine may be busy, and nobody waits in vain twice."""
+QUIET = 0.2
+"""Seconds without anything further that count as "nothing more comes"."""
 
 
 class Ending(StrEnum):

@@ -84,12 +84,12 @@ class Run:
         self.url = self.ready["url"]
 
     def get(self, path: str = "/") -> bytes:
-        with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+        with urllib.request.urlopen(self.url + path, timeout=30) as answer:
             return answer.read()
 
     def open_stream(self) -> socket.socket:
         """A client that has had the first event of a stream that goes on."""
-        client = socket.create_connection(("127.0.0.1", int(self.url.rpartition(":")[2])), timeout=10)
+        client = socket.create_connection(("127.0.0.1", int(self.url.rpartition(":")[2])), timeout=30)
         client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         received = b""
         while b"data: 1" not in received:
@@ -169,7 +169,7 @@ def test_every_listener_serves_the_same_rules(run, upstream):
     proxy = run("--upstream", upstream.url, "--listen", "127.0.0.1:0")
     assert len(set(proxy.ready["urls"])) == 2
     for url in proxy.ready["urls"]:
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=30) as answer:
             assert answer.read() == b"ok"
 
 

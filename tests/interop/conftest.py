@@ -20,7 +20,7 @@ from typing import Protocol
 
 import pytest
 
-WITHIN = 15.0
+WITHIN = 30.0
 """Seconds for a program to come up or go down; reached only when something is wrong."""
 PACKAGES = {
     "nginx": ("nginx-light", "nginx"),

@@ -26,7 +26,7 @@ def installed():
 async def curl(run, between, *arguments: str, path: str = "/sse"):
     trusted = ("--cacert", between.ca) if between.ca else ()
     return await trio.to_thread.run_sync(
-        lambda: run("curl", "-sSN", "--max-time", "10", *trusted, *arguments, between.url + path)
+        lambda: run("curl", "-sSN", "--max-time", "30", *trusted, *arguments, between.url + path)
     )
 
 
@@ -110,7 +110,7 @@ async def test_connect_passes_to_the_upstream_which_is_the_proxy_that_dials(run,
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\ninside"
     async with origin([b"HTTP/1.1 200 Connected\r\n\r\n"], [answer]) as served:
         between = proxy(served.url)
-        arguments = ("-sS", "--max-time", "10", "-p", "-x", between.url, "http://target.test:81/inside")
+        arguments = ("-sS", "--max-time", "30", "-p", "-x", between.url, "http://target.test:81/inside")
         done = await trio.to_thread.run_sync(lambda: run("curl", *arguments))
         assert (done.returncode, done.stdout) == (0, b"inside"), done.stderr
         connect, through = served.requests

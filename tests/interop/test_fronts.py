@@ -53,7 +53,7 @@ async def test_the_client_s_leaving_reaches_the_origin_through_the_whole_chain(f
             await client.read_until(b"data: 0\n\n")
             await client.leave(Ending.FIN)
             seen = await served.request(1)
-            with trio.fail_after(5):
+            with trio.fail_after(20):
                 await seen.gone.wait()
     (record,) = between.journal(1)
     assert record["end"]["by"] == "client"

@@ -80,7 +80,7 @@ def channel(echo, proxy):
 
 def test_unary_with_metadata_on_both_ends_of_the_answer(channel):
     call = channel.unary_unary(f"/{SERVICE}/Unary")
-    answer, details = call.with_call(b"hello", timeout=10, metadata=(("x-word", "heard"),))
+    answer, details = call.with_call(b"hello", timeout=30, metadata=(("x-word", "heard"),))
     assert answer == b"hello"
     initial = dict(details.initial_metadata())
     assert (initial["x-echo"], initial["x-blob-bin"]) == ("heard", b"\x00\xff\n")
@@ -95,7 +95,7 @@ def test_a_message_larger_than_any_window(channel):
 
 
 def test_a_server_s_stream(channel):
-    answers = channel.unary_stream(f"/{SERVICE}/Count")(b"500", timeout=10)
+    answers = channel.unary_stream(f"/{SERVICE}/Count")(b"500", timeout=30)
     assert list(answers) == [b"%d" % number for number in range(500)]
     (record,) = channel.between.journal(1)
     assert record["end"]["how"] == "clean"
@@ -103,7 +103,7 @@ def test_a_server_s_stream(channel):
 
 def test_a_client_s_stream(channel):
     call = channel.stream_unary(f"/{SERVICE}/Gather")
-    assert call(iter([b"a", b"b", b"c"]), timeout=10) == b"a,b,c"
+    assert call(iter([b"a", b"b", b"c"]), timeout=30) == b"a,b,c"
 
 
 def test_a_conversation_in_which_each_side_waits_for_the_other(channel):
@@ -111,7 +111,7 @@ def test_a_conversation_in_which_each_side_waits_for_the_other(channel):
 
     def requests() -> Iterator[bytes]:
         for number in range(20):
-            assert said.acquire(timeout=10)
+            assert said.acquire(timeout=30)
             yield b"%d" % number
 
     answers = []
@@ -122,20 +122,20 @@ def test_a_conversation_in_which_each_side_waits_for_the_other(channel):
 
 
 def test_a_status_behind_a_message_and_one_without_any(channel):
-    answers = channel.unary_stream(f"/{SERVICE}/Fail")(b"", timeout=10)
+    answers = channel.unary_stream(f"/{SERVICE}/Fail")(b"", timeout=30)
     assert next(answers) == b"one"
     with pytest.raises(grpc.RpcError) as caught:
         next(answers)
     assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert caught.value.details() == "no more: 100 %, ümlaut"
     with pytest.raises(grpc.RpcError) as caught:
-        channel.unary_unary(f"/{SERVICE}/Nothing")(b"", timeout=10)
+        channel.unary_unary(f"/{SERVICE}/Nothing")(b"", timeout=30)
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
 @pytest.mark.parametrize("how", ["cancel", "deadline"])
 def test_a_client_that_gives_up_is_heard_by_the_server(how, channel, echo):
-    answers = channel.unary_stream(f"/{SERVICE}/Hang")(b"", timeout=10 if how == "cancel" else 0.5)
+    answers = channel.unary_stream(f"/{SERVICE}/Hang")(b"", timeout=30 if how == "cancel" else 0.5)
     assert next(answers) == b"one"
     if how == "cancel":
         answers.cancel()
@@ -159,7 +159,7 @@ def test_a_stream_cut_at_the_third_message(echo, proxy):
     scenario = {"faults": [{"cut": {"at": {"event": 3}, "then": {"stream": "REFUSED_STREAM"}}}]}
     between = proxy(f"h2c://127.0.0.1:{echo.port}", scenario)
     with grpc.insecure_channel(f"127.0.0.1:{between.port}", [("grpc.enable_http_proxy", 0)]) as opened:
-        answers = opened.unary_stream(f"/{SERVICE}/Count")(b"10", timeout=10)
+        answers = opened.unary_stream(f"/{SERVICE}/Count")(b"10", timeout=30)
         got = []
         with pytest.raises(grpc.RpcError) as caught:
             got.extend(answers)

@@ -17,7 +17,7 @@ LAST = b"0\r\n\r\n"
 def settings(between, protocol: str) -> dict:
     verify = ssl.create_default_context(cafile=between.ca) if between.ca else True
     versions = {"http1": protocol == "h1", "http2": protocol == "h2"}
-    return {"base_url": between.url, "verify": verify, "timeout": 10, "trust_env": False, **versions}
+    return {"base_url": between.url, "verify": verify, "timeout": 30, "trust_env": False, **versions}
 
 
 def client(between, protocol: str) -> httpx.AsyncClient:
@@ -65,7 +65,7 @@ async def test_leaving_early_ends_the_upstream(mode, proxy):
         between = proxy(served.url, **options)
         await trio.to_thread.run_sync(read_one_event)
         seen = await served.request(1)
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             await seen.gone.wait()
     (record,) = between.journal(1)
     assert record["end"]["by"] == "client"

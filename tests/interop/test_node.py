@@ -74,7 +74,7 @@ async def test_an_aborted_fetch_ends_the_upstream(fetch, proxy):
         seen = await fetch(between.url + "/sse", most=1)
         assert seen["outcome"].startswith("AbortError")
         request = await served.request(1)
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             await request.gone.wait()
     (record,) = between.journal(1)
     assert record["end"]["by"] == "client"

@@ -50,7 +50,7 @@ def application(spawn, tmp_path):
 def test_the_application_sees_its_client_leave(protocol, application, proxy):
     between = proxy(application)
     versions = {"http1": protocol == "http1", "http2": protocol == "http2"}
-    http = httpx.Client(base_url=between.url, trust_env=False, timeout=10, **versions)
+    http = httpx.Client(base_url=between.url, trust_env=False, timeout=30, **versions)
     with http, http.stream("GET", "/events") as response:
         pieces = response.iter_bytes()
         assert [next(pieces) for _ in range(3)] == [b"data: 0\n\n", b"data: 1\n\n", b"data: 2\n\n"]
@@ -67,7 +67,7 @@ def test_a_client_abort_that_is_ignored_leaves_the_application_running(applicati
     with httpx.stream("GET", between.url + "/events", trust_env=False) as response:
         next(response.iter_bytes())
     with (
-        httpx.Client(base_url=between.url, trust_env=False, timeout=10) as http,
+        httpx.Client(base_url=between.url, trust_env=False, timeout=30) as http,
         http.stream("GET", "/events") as other,
     ):
         pieces = other.iter_bytes()

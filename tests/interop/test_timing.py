@@ -35,7 +35,7 @@ def paced(count: int = COUNT, apart: float = APART) -> list:
 
 
 def client(url: str) -> httpx.AsyncClient:
-    return httpx.AsyncClient(base_url=url, trust_env=False, timeout=10)
+    return httpx.AsyncClient(base_url=url, trust_env=False, timeout=30)
 
 
 async def arrivals(url: str) -> list[float]:
@@ -61,7 +61,7 @@ async def test_a_small_stream_in_a_large_buffer_comes_all_at_once_and_hardly_lat
     assert spread > 0.8 * COUNT * APART
     assert held[-1] - held[0] < spread / 2
     assert held[0] > 0.9 * COUNT * APART
-    assert held[-1] < straight[-1] + 0.5
+    assert held[-1] < 3 * straight[-1]
     (record,) = between.journal(1)
     assert (record["response"]["events_in"], record["response"]["events_out"]) == (COUNT, COUNT)
     assert (record["response"]["bytes_in"], record["response"]["bytes_out"]) == (COUNT * 48, COUNT * 48)
@@ -69,11 +69,11 @@ async def test_a_small_stream_in_a_large_buffer_comes_all_at_once_and_hardly_lat
 
 
 BUFFER = {"name": "nginx", "faults": [{"buffer": "4KiB"}]}
-BALANCER = {"name": "balancer", "faults": [{"timeout": {"idle": "300ms"}}]}
+BALANCER = {"name": "balancer", "faults": [{"timeout": {"idle": "1s"}}]}
 
 
 async def test_an_idle_timeout_nearer_the_client_than_a_buffer_cuts_a_healthy_stream(proxy):
-    async with origin(paced(apart=0.02)) as served:
+    async with origin(paced(apart=0.04)) as served:
         between = proxy(served.url, {"hops": [BUFFER, BALANCER]})
         async with client(between.url) as http:
             # The head has passed, a body byte never does: the answer breaks off.
@@ -86,7 +86,7 @@ async def test_an_idle_timeout_nearer_the_client_than_a_buffer_cuts_a_healthy_st
 
 
 async def test_the_other_order_cuts_nothing(proxy):
-    async with origin(paced(apart=0.02)) as served:
+    async with origin(paced(apart=0.04)) as served:
         between = proxy(served.url, {"hops": [BALANCER, BUFFER]})
         assert len(await arrivals(between.url)) == COUNT
     (record,) = between.journal(1)
@@ -106,11 +106,11 @@ async def test_a_first_byte_that_is_late_is_a_504(options, curl, proxy):
     async with origin([trio.Event(), HEAD, LAST]) as served:
         between = proxy(served.url, scenario, **options)
         trusted = ("--cacert", between.ca) if between.ca else ()
-        arguments = (*trusted, "-sS", "--max-time", "10", "-o", "/dev/null", "-w", "%{http_version} %{http_code}")
+        arguments = (*trusted, "-sS", "--max-time", "30", "-o", "/dev/null", "-w", "%{http_version} %{http_code}")
         done = await trio.to_thread.run_sync(lambda: curl(*arguments, between.url + "/sse"))
         assert done.stdout == (b"2 504" if options else b"1.1 504"), done.stderr
         seen = await served.request(1)
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             await seen.gone.wait()
     (record,) = between.journal(1)
     assert (record["end"]["by"], record["end"]["cause"]) == ("proxy", "timeout:first_byte")

@@ -54,11 +54,11 @@ def opened(between):
     trusted = ssl.create_default_context(cafile=between.ca) if between.ca else None
     scheme = "wss" if between.ca else "ws"
     address = f"{scheme}://127.0.0.1:{between.port}/chat"
-    return connect(address, ssl=trusted, proxy=None, open_timeout=10, compression=None)
+    return connect(address, ssl=trusted, proxy=None, open_timeout=30, compression=None)
 
 
 async def heard(socket) -> str | bytes:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         return await socket.recv()
 
 
@@ -71,7 +71,7 @@ def test_messages_of_every_size_come_back(between):
                 assert await heard(socket) == message
             await socket.send(["in ", "three ", "fragments"])
             assert await heard(socket) == "in three fragments"
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(30):
                 await (await socket.ping())
 
     asyncio.run(talk())

@@ -41,13 +41,13 @@ async def test_h1_to_h1(request_bytes, script, seen, ending):
             if seen:
                 await client.read_until(seen)
             await client.leave(ending)
-        with trio.fail_after(1):
+        with trio.fail_after(20):
             await asked.gone.wait()
         record = await proxied.last()
     assert (record.end.by, record.end.how, record.end.cause) == ("client", str(ending), None)
     assert (record.upstream.end.by, record.upstream.end.how) == ("proxy", "fin")
     assert record.upstream.end.cause == f"client:{ending}"
-    assert 0 <= record.times.upstream_closed - record.times.client_closed < 0.1
+    assert 0 <= record.times.upstream_closed - record.times.client_closed < 0.5
 
 
 @pytest.mark.parametrize(("request_bytes", "script", "seen"), MOMENTS.values(), ids=MOMENTS)
@@ -64,7 +64,7 @@ async def test_h2_to_h1(request_bytes, script, seen):
         asked = await served.request(1)
         await client.until(lambda: client.streams[1].body == seen)
         await client.reset(1, CANCEL)
-        with trio.fail_after(1):
+        with trio.fail_after(20):
             await asked.gone.wait()
         record = await proxied.last()
     assert (record.end.by, record.end.how) == ("client", "stream:CANCEL")
@@ -98,7 +98,7 @@ async def test_an_h2_upstream_gets_a_cancel_and_keeps_its_connection(silent, cli
                 await asked.wait()
                 if not silent:
                     await client.until(lambda: client.streams[1].body == TEN)
-        with trio.fail_after(1):
+        with trio.fail_after(20):
             await peers[0].until(lambda: peers[0].streams[1].reset is not None)
         assert peers[0].streams[1].reset == CANCEL
         record = await proxied.last()
@@ -155,7 +155,7 @@ async def test_who_ignores_the_leaving_still_cannot_finish_the_request():
         async with await RawClient.connect("127.0.0.1", proxied.port) as client:
             await client.send(POST)
             asked = await served.request(1)
-        with trio.fail_after(1):
+        with trio.fail_after(20):
             await asked.gone.wait()
         record = await proxied.last()
     assert (record.end.by, record.end.how, record.upstream.end.cause) == ("client", "fin", "client:fin")

@@ -86,7 +86,7 @@ async def test_a_client_that_stops_reading_stops_the_upstream_and_loses_nothing(
         assert await flood.standing() < BOUND
         assert resident() - before < BOUND
         got, head = 0, b""
-        with trio.fail_after(30):
+        with trio.fail_after(50):
             while not head.endswith(b"\r\n\r\n"):
                 await transport.readable()
                 head += transport.recv(1) or b""
@@ -192,7 +192,7 @@ async def test_an_upload_goes_at_the_pace_of_a_slow_upstream_and_ends_with_its_c
             while sent < 100 * MIB:
                 await client.send(PIECE)
                 sent += len(PIECE)
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             await gone.wait()
         record = await proxied.last()
     assert ended != [None]
@@ -264,6 +264,6 @@ async def test_a_client_that_leaves_behind_a_body_nobody_reads_is_noticed(ending
                     await trio.sleep(0)
             if ending is Ending.RST:
                 client.transport.rst()
-        record = await proxied.last(within=2)
+        record = await proxied.last()
         over.set()
     assert (record.end.by, record.end.how, record.upstream.end.cause) == ("client", str(ending), f"client:{ending}")

@@ -44,10 +44,10 @@ async def test_only_the_connection_that_is_meant():
     scenario = connections(cut({"bytes": 10}, "rst", side="client", number=2))
     async with origin([HEAD, BODY * 10]) as served, proxy_on(scenario, served.url) as proxied:
         endings = []
-        for _ in range(3):
+        for number in (1, 2, 3):
             async with await RawClient.connect("127.0.0.1", proxied.port) as client:
                 await client.send(GET)
-                endings.append(await client.read_all(within=0.3))
+                endings.append(await (client.read_all() if number == 2 else client.read_last(BODY * 10)))
         assert endings == [Ending.OPEN, Ending.RST, Ending.OPEN]
 
 
@@ -59,7 +59,7 @@ async def test_at_a_time_since_the_connection_began():
             await client.send(GET)
             assert await client.read_all() == Ending.FIN
             assert client.received == HEAD + BODY
-            assert 0.2 <= client.ended_at - began < 1.0
+            assert 0.2 <= client.ended_at - began < 5.0
 
 
 async def test_every_stream_of_an_http2_connection_goes_with_it():
@@ -93,7 +93,7 @@ async def test_silence_keeps_the_socket_open_and_the_leaving_is_noticed():
     async with origin([HEAD, BODY, Ending.OPEN]) as served, proxy_on(scenario, served.url) as proxied:
         async with await RawClient.connect("127.0.0.1", proxied.port) as client:
             await client.send(GET)
-            assert await client.read_all(within=0.3) == Ending.OPEN
+            assert await client.read_last(HEAD + b"x") == Ending.OPEN
             assert client.received == HEAD + b"x"
             seen = await served.request(1)
             await seen.gone.wait()

@@ -37,10 +37,11 @@ async def proxied_stream(scenario: dict[str, object], *, server_tls=None) -> Asy
         assert seen.left is not None, "the upstream was not told"
 
 
-async def h1(proxied: Proxied, context=None, within: float = 5.0) -> RawClient:
+async def h1(proxied: Proxied, context=None, last: bytes = b"") -> RawClient:
+    """`last`: what a connection that stays open is read up to."""
     async with await RawClient.connect("127.0.0.1", proxied.port, context) as client:
         await client.send(GET)
-        await client.read_all(within)
+        await (client.read_last(last) if last else client.read_all())
     return client
 
 
@@ -67,7 +68,7 @@ TABLE_H1 = [
 @pytest.mark.parametrize(("then", "ending", "body", "how"), TABLE_H1, ids=lambda value: str(value)[:24])
 async def test_h1(then, ending, body, how):
     async with proxied_stream(cut(then)) as proxied:
-        client = await h1(proxied, within=0.3 if ending is Ending.OPEN else 5.0)
+        client = await h1(proxied, last=body if ending is Ending.OPEN else b"")
         assert (client.head + b"\r\n\r\n", client.body, client.ending or Ending.OPEN) == (HEAD, body, ending)
         record = await proxied.last()
     assert (record.end.by, record.end.how, record.end.cause) == ("proxy", how, "cut")
@@ -148,7 +149,7 @@ async def test_silence_on_h1_keeps_the_socket_and_the_clients_leaving_is_noticed
     async with proxied_stream(cut("silence")) as proxied:
         async with await RawClient.connect("127.0.0.1", proxied.port) as client:
             await client.send(GET)
-            assert await client.read_all(0.3) is Ending.OPEN
+            assert await client.read_last(THREE) is Ending.OPEN
             assert client.body == THREE
             assert proxied.exchanges == []
         record = await proxied.last()

@@ -135,7 +135,7 @@ async def test_at_the_limit_another_version_is_better_than_none(certificates):
         proxy_on(scenario, url, upstream_ca=certificates.ca) as proxied,
     ):
         for client in (over_h1, over_h2, over_h1):
-            with trio.fail_after(5):
+            with trio.fail_after(20):
                 await client(proxied)
         assert len(await proxied.finished(3)) == 3
         assert both.spoken[:1] == ["http/1.1"]

@@ -40,6 +40,6 @@ def test_agrees_with_the_regular_expression(pattern, text):
 
 
 def test_many_stars_do_not_explode():
-    began = time.perf_counter()
+    began = time.process_time()
     assert not glob("*a" * 20 + "b", "a" * 4000)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2

@@ -71,7 +71,7 @@ async def test_the_origin_notices_a_client_that_leaves(ending, step):
         await client.read_until(HEAD)
         await client.leave(ending)
         seen = await served.request(1)
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             await seen.gone.wait()
         assert seen.left == ending
         assert seen.left_at is not None

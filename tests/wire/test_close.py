@@ -141,7 +141,7 @@ async def test_a_reset_does_not_wait_for_ever_for_a_peer_that_does_not_read():
             pass
         began = trio.current_time()
         await close.rst(transport)
-        assert 0.19 <= trio.current_time() - began < 1
+        assert 0.19 <= trio.current_time() - began < 1.9  # FIN waits for 2 s
         client.setblocking(False)
         assert read_raw(client)[1] == "ConnectionResetError"
 

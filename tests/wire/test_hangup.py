@@ -38,7 +38,7 @@ async def test_leaving_behind_unread_bytes_is_told_once(reset, nursery):
         if reset:
             reset_on_close(client)
         client.close()
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             await noticed.wait()
         await trio.testing.wait_all_tasks_blocked()
     assert told == [reset]
@@ -57,11 +57,11 @@ async def test_what_is_removed_is_not_told_and_its_number_can_be_watched_again(n
         watch.add(second.fileno(), lambda _: noticed.set())
         client.close()
         other.close()
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             await noticed.wait()
         noticed = trio.Event()
         watch.add(accepted.fileno(), lambda _: noticed.set())
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             await noticed.wait()
     nursery.cancel_scope.cancel()
 

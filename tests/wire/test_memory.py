@@ -133,7 +133,7 @@ async def test_what_lies_decrypted_is_readable_without_the_socket(contexts, auto
     assert await recv_exactly(client, 10, 10)
     # Nothing further will come from below; a wait for the socket would last for ever.
     left = 40_000 - 10
-    with trio.fail_after(1):
+    with trio.fail_after(20):
         while left:
             await client.readable()
             left -= len(client.recv(7000) or b"")
@@ -170,7 +170,7 @@ async def test_an_end_waits_for_cipher_text_that_did_not_fit(end, contexts, auto
     async with trio.open_nursery() as nursery:
         nursery.start_soon(server.writable)
         assert await recv_exactly(client, 30_000) == bytes(30_000)
-    with trio.fail_after(1):
+    with trio.fail_after(20):
         await client.readable()
     if end == "fin":
         assert client.recv(10) == b""
@@ -219,7 +219,7 @@ async def test_alpn_and_the_name_asked_for_are_known_on_both_sides(contexts, off
 async def refused(context: ssl.SSLContext, near, name: str = "localhost") -> str:
     """Why our client does not shake hands."""
     client = Memory(near, context, server_side=False, server_hostname=name)
-    with trio.fail_after(5), pytest.raises(TlsError) as caught:
+    with trio.fail_after(20), pytest.raises(TlsError) as caught:
         await client.handshake()
     client.close()
     return str(caught.value)
