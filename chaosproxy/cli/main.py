@@ -13,6 +13,7 @@ from chaosproxy.errors import Error, ScenarioError, UnavailableError, UsageError
 
 COMMANDS = {
     "run": "chaosproxy.cli.run",
+    "scenarios": "chaosproxy.cli.scenarios",
     "lint": "chaosproxy.cli.lint",
     "schema": "chaosproxy.cli.schema",
     "healthcheck": "chaosproxy.cli.healthcheck",

@@ -48,5 +48,10 @@ def find(name_or_path: str | Path) -> Path:
         return known[name]
     if path.exists() or path.suffix in {".yaml", ".yml", ".json"}:
         return path
-    names = ", ".join(known) or "none"
-    raise LookupError(f"no file and no shipped scenario is called {name!r};{nearest(name, known)} shipped: {names}")
+    raise LookupError(f"no file and {unknown(name)}")
+
+
+def unknown(name: str) -> str:
+    """What to say of a name that no shipped scenario has: the nearest, and all there are."""
+    known = shipped()
+    return f"no shipped scenario is called {name!r};{nearest(name, known)} shipped: {', '.join(known) or 'none'}"
