@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: test lint bench clean install
+.PHONY: test lint docs bench clean install
 
 test: lint
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -21,6 +21,9 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint]'
 	@touch $(STAMP)
+
+docs: install
+	$(BIN)/python -m docs.generate
 
 bench: install
 	$(BIN)/python -m benchmarks

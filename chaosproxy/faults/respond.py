@@ -29,6 +29,7 @@ class Respond(FaultSpec):
     headers: Headers = ()
     """Header fields. Content-Length follows the body; Content-Type is text/plain where a body has none."""
     body: bytes = b""
+    """The body, as text."""
     delay: Duration = 0.0
     """How long after the request (`early`: its head) the answer goes out. Default 0."""
     early: bool = False

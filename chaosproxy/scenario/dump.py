@@ -161,7 +161,8 @@ def _ending(then: Ending) -> object:
         case "goaway":
             return {"goaway": then.code, "last": then.last}
         case "status":
-            return {"status": then.status, "body": escaped(then.body.decode()), "headers": _headers(then.headers)}
+            beside = {"body": escaped(then.body.decode()), "headers": _headers(then.headers)}
+            return {"status": then.status, **{key: one for key, one in beside.items() if one}}
         case word:
             return word
 

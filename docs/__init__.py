@@ -1,0 +1,1 @@
+"""The project's pages, and what makes those of the faults."""
