@@ -11,16 +11,14 @@ from pathlib import Path
 
 import trio
 
+from chaosproxy.embedded.parts import Parts, running
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.record import ExchangeRecord
-from chaosproxy.proxy.address import UpstreamAddress, parse_upstream
-from chaosproxy.proxy.listener import open_all
-from chaosproxy.proxy.planner import Planner
-from chaosproxy.proxy.proxy import Dial, Proxy, Wiring
+from chaosproxy.proxy.address import UpstreamAddress
+from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.scenario.load import Source, load
-from chaosproxy.scenario.schema import TRANSPARENT
+from chaosproxy.scenario.schema import TRANSPARENT, Scenario
 from chaosproxy.testing.links import ROOM, link
-from chaosproxy.wire import dial, tls
 from chaosproxy.wire.transport import Transport
 
 SEED = 1
@@ -73,10 +71,8 @@ class Linked(Proxied):
         return near
 
 
-def _built(scenario: Source | None, upstreams: tuple[str, ...], connect: Dial) -> Proxy:
-    addresses = tuple(parse_upstream(url) for url in upstreams)
-    planner = Planner(TRANSPARENT if scenario is None else load(scenario), SEED, 1.0)
-    return Proxy(Wiring(addresses, connect), planner, Journal())
+def _scenario(source: Source | None) -> Scenario:
+    return TRANSPARENT if source is None else load(source)
 
 
 @contextlib.asynccontextmanager
@@ -87,24 +83,11 @@ async def proxy_on(
     upstream_ca: Path | None = None,
 ) -> AsyncIterator[Proxied]:
     """A proxy that listens on a free loopback port while the block runs."""
-
-    async def connect(
-        address: UpstreamAddress, offers: tuple[str, ...], wrap: Callable[[Transport], Transport]
-    ) -> Transport:
-        context = tls.client_context(upstream_ca, offers, insecure=False) if address.tls else None
-        return await dial.connect(address.host, address.port, context, wrap=wrap)
-
-    proxy = _built(scenario, upstreams, connect)
-    (listener,) = await open_all([("127.0.0.1", 0)], server_tls)
-    try:
-        async with trio.open_nursery() as nursery:
-            await nursery.start(proxy.run)
-            nursery.start_soon(listener.run, proxy.admit, proxy.accept)
-            yield Proxied(proxy, listener.url)
-            proxy.end_all()
-            nursery.cancel_scope.cancel()
-    finally:
-        listener.close()
+    parts = Parts(upstreams, seed=SEED, upstream_ca=upstream_ca)
+    proxy = parts.proxy(_scenario(scenario), Journal())
+    (listener,) = await parts.listeners(server_tls)
+    async with running(proxy, [listener]):
+        yield Proxied(proxy, listener.url)
 
 
 @contextlib.asynccontextmanager
@@ -123,8 +106,8 @@ async def linked(
             await trio.lowlevel.checkpoint()
             return wrap(near)
 
-        proxy = _built(scenario, (upstream,) if isinstance(upstream, str) else upstream, connect)
-        await nursery.start(proxy.run)
-        yield Linked(proxy, room)
-        proxy.end_all()
+        parts = Parts((upstream,) if isinstance(upstream, str) else upstream, seed=SEED)
+        proxy = parts.proxy(_scenario(scenario), Journal(), connect)
+        async with running(proxy):
+            yield Linked(proxy, room)
         nursery.cancel_scope.cancel()
