@@ -63,7 +63,8 @@ class Fault:
     serves_half_close: bool = False
     """The client's FIN alone is not leaving."""
     sees: tuple[type[Event], ...] = (RequestHead, ResponseHead, Trailers, End, Abort)
-    """The control events that are shown to it at rest, if `control` is overridden; it passes on all others anyway."""
+    """The control events that are shown to it at rest, if `control` is overridden; it passes on all others anyway. An
+    Interim or a Goaway is shown only to who names it here, at rest and awake."""
     kind: RecordKind | None = None
     """What records the body has; set by the chain when the head passes, None before and where there are none."""
     records: int = 0

@@ -115,8 +115,10 @@ class Stage(Actor):
 
     def cares(self, event: Event) -> bool:
         """Whether a control event must be shown to this place though it rests."""
-        if self.closed or isinstance(event, Interim | Goaway):
+        if self.closed:
             return False
+        if isinstance(event, Interim | Goaway):
+            return self._sees_aside(event)
         head = isinstance(event, ResponseHead | RequestHead)
         if head and (self.undecided or self.placed.spec.edits_body):
             return True
@@ -133,12 +135,16 @@ class Stage(Actor):
             self.passed_head = True
         return False
 
+    def _sees_aside(self, event: Interim | Goaway) -> bool:
+        """Few faults act on what is beside the message; who does names it in `sees`."""
+        return isinstance(event, self.sees) and not self.inert and not self.undecided
+
     def control(self, event: Event, now: float) -> None:
         """A head, trailers or terminal enters, in its place behind the data before it."""
         if self.closed:
             return
-        if isinstance(event, Interim | Goaway):
-            self.emit(event, now)  # no fault acts on one
+        if isinstance(event, Interim | Goaway) and not self._sees_aside(event):
+            self.emit(event, now)
             return
         if isinstance(event, ResponseHead | RequestHead):
             event = self._head(event, now)
