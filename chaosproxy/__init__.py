@@ -1,8 +1,37 @@
 """A programmable buffering and chaos proxy for streaming clients.
 
-The public names; everything else is private by declaration.
+The public names; everything else is private by declaration. What needs Trio is loaded when it is first asked for, so
+that `import chaosproxy` costs nothing to speak of.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from chaosproxy.errors import Error, ScenarioError
 
-__all__ = ["Error", "ScenarioError"]
+if TYPE_CHECKING:
+    from chaosproxy.embedded.opened import OpenProxy, open_proxy
+    from chaosproxy.embedded.served import ServedProxy, serve
+    from chaosproxy.journal.record import ExchangeRecord
+
+__all__ = ["Error", "ExchangeRecord", "OpenProxy", "ScenarioError", "ServedProxy", "open_proxy", "serve"]
+
+_LATER = {
+    "ExchangeRecord": "chaosproxy.journal.record",
+    "OpenProxy": "chaosproxy.embedded.opened",
+    "ServedProxy": "chaosproxy.embedded.served",
+    "open_proxy": "chaosproxy.embedded.opened",
+    "serve": "chaosproxy.embedded.served",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_LATER[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

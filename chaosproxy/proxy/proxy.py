@@ -125,6 +125,11 @@ class Proxy:
         for exchange in list(self._exchanges):
             exchange.shut_down(now)
 
+    @property
+    def running(self) -> list[ExchangeRecord]:
+        """The records of running exchanges, oldest first: they are still being written."""
+        return sorted((exchange.record for exchange in self._exchanges), key=lambda record: record.id)
+
     # ---- clients
 
     def admit(self, transport: Transport) -> tuple[int, Transport, Wire | None]:

@@ -1,4 +1,4 @@
-"""One line per finished exchange, for a terminal or a log.
+"""One line per exchange, for a terminal or a log.
 
 Rules: whatever a peer sent, it stays one line without control characters (no escape sequence, no second line).
 """
@@ -21,7 +21,7 @@ def shown(text: str) -> str:
 
 
 def exchange_line(record: ExchangeRecord) -> str:
-    """`#1 POST /v1/chat 200 first 51 ms, 9 events 1.2 KiB, 215 ms: clean by upstream`."""
+    """`#1 POST /v1/chat 200 first 51 ms, 9 events 450 bytes, 215 ms: clean by upstream`; without an ending: `running`."""
     times, response = record.times, record.response
     first = times.first_event_out if times.first_event_out is not None else times.head_sent
     parts = [
@@ -32,9 +32,12 @@ def exchange_line(record: ExchangeRecord) -> str:
         parts.append(f"first {first * 1000:.0f} ms,")
     if response.events_out is not None:
         parts.append(f"{response.events_out} events")
-    parts.append(f"{response.bytes_out} bytes, {(times.end or 0) * 1000:.0f} ms:")
+    parts.append(f"{response.bytes_out} bytes,")
     end = record.end
-    if end is not None:
+    if end is None:
+        parts.append("running")
+    else:
+        parts.append(f"{(times.end or 0) * 1000:.0f} ms:")
         parts.append(f"{end.how} by {end.by}" + (f" ({shown(end.cause)})" if end.cause else ""))
     line = " ".join(parts)
     for fired in record.faults:

@@ -12,12 +12,11 @@ from pathlib import Path
 import trio
 
 from chaosproxy.embedded.parts import Parts, running
+from chaosproxy.embedded.setup import Source, read
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.proxy import Proxy
-from chaosproxy.scenario.load import Source, load
-from chaosproxy.scenario.schema import TRANSPARENT, Scenario
 from chaosproxy.testing.links import ROOM, link
 from chaosproxy.wire.transport import Transport
 
@@ -71,10 +70,6 @@ class Linked(Proxied):
         return near
 
 
-def _scenario(source: Source | None) -> Scenario:
-    return TRANSPARENT if source is None else load(source)
-
-
 @contextlib.asynccontextmanager
 async def proxy_on(
     scenario: Source | None,
@@ -84,7 +79,7 @@ async def proxy_on(
 ) -> AsyncIterator[Proxied]:
     """A proxy that listens on a free loopback port while the block runs."""
     parts = Parts(upstreams, seed=SEED, upstream_ca=upstream_ca)
-    proxy = parts.proxy(_scenario(scenario), Journal())
+    proxy = parts.proxy(read(scenario), Journal())
     (listener,) = await parts.listeners(server_tls)
     async with running(proxy, [listener]):
         yield Proxied(proxy, listener.url)
@@ -107,7 +102,7 @@ async def linked(
             return wrap(near)
 
         parts = Parts((upstream,) if isinstance(upstream, str) else upstream, seed=SEED)
-        proxy = parts.proxy(_scenario(scenario), Journal(), connect)
+        proxy = parts.proxy(read(scenario), Journal(), connect)
         async with running(proxy):
             yield Linked(proxy, room)
         nursery.cancel_scope.cancel()

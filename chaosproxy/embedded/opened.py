@@ -1,0 +1,148 @@
+"""`open_proxy`: the proxy in the caller's Trio run.
+
+Rules: a proxy that has ended can still be read. Must not know: threads.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import trio
+
+from chaosproxy.embedded.finished import Finished
+from chaosproxy.embedded.parts import running
+from chaosproxy.embedded.setup import FilePath, Options, Setup, Several, Source, Tls, read
+from chaosproxy.errors import Error
+from chaosproxy.journal.journal import Journal
+from chaosproxy.journal.jsonl import JournalFile
+from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.proxy.planner import Planner
+from chaosproxy.proxy.proxy import Proxy
+from chaosproxy.report.timeline import timeline
+
+
+class OpenProxy:
+    """A running proxy, as the block of `open_proxy` sees it."""
+
+    def __init__(
+        self, setup: Setup, proxy: Proxy, urls: tuple[str, ...], ca: Path | None, finished: Finished | None = None
+    ) -> None:
+        self.urls = urls
+        """Of every listener."""
+        self.ca = ca
+        """With `tls="auto"` the file of the CA certificate that clients must trust; removed at the end."""
+        self.finished = finished or Finished()
+        self._setup, self._proxy = setup, proxy
+        self._rung = trio.lowlevel.ParkingLot()
+        proxy.journal.listen(self.finished)
+        proxy.journal.listen(self._ring)
+
+    def _ring(self, _: ExchangeRecord) -> None:
+        self._rung.unpark_all()
+
+    @property
+    def url(self) -> str:
+        """What a client should use: `http://127.0.0.1:PORT`."""
+        return self.urls[0]
+
+    @property
+    def exchanges(self) -> list[ExchangeRecord]:
+        """The finished exchanges, oldest first."""
+        return self.finished.records
+
+    @property
+    def last(self) -> ExchangeRecord:
+        """The exchange that finished last. LookupError if none has: `wait` first."""
+        return last_of(self.exchanges)
+
+    async def wait(self, exchanges: int = 1, timeout: float = 5.0) -> list[ExchangeRecord]:  # noqa: ASYNC109 - the parameter is that of the blocking `wait`
+        """The finished exchanges, once there are that many in all. TimeoutError, with the timeline of those there are,
+        after `timeout` seconds of Trio's clock."""
+        with trio.move_on_after(timeout):
+            while len(self.exchanges) < exchanges:
+                await self._rung.park()
+        found = self.exchanges
+        if len(found) < exchanges:
+            raise TimeoutError(too_few(len(found), exchanges, timeout, self.timeline()))
+        return found
+
+    def use(self, scenario: Source | None) -> None:
+        """New exchanges follow this scenario, its counters at the start; running ones keep what they began with.
+        ScenarioError, and nothing changes, if it is wrong."""
+        self.follow(self.planned(scenario))
+
+    def planned(self, scenario: Source | None) -> Planner:
+        """What `follow` takes."""
+        return self._setup.parts.planner(read(scenario))
+
+    def follow(self, planner: Planner) -> None:
+        """The half of `use` that must happen inside the run."""
+        self._proxy.reload(planner)
+
+    def clear(self) -> None:
+        """Forget the finished exchanges: `exchanges` and `wait` count from here."""
+        self.finished.clear()
+
+    @property
+    def running(self) -> list[ExchangeRecord]:
+        """The exchanges that have not finished: their records are still being written."""
+        return self._proxy.running
+
+    @property
+    def about(self) -> str:
+        """Which proxy this is: its URL, the scenario in force and its seed."""
+        planner = self._proxy.planner
+        return f"{self.url}, {planner.scenario.name}, seed {planner.seed}"
+
+    def timeline(self) -> str:
+        """What became of every exchange so far, moment by moment; running ones last."""
+        return timeline([*self.exchanges, *self.running])
+
+
+def open_proxy(
+    scenario: Source | None = None,
+    *,
+    upstream: Several | None = None,
+    listen: Several = "127.0.0.1:0",
+    seed: int | None = None,
+    speed: float = 1.0,
+    tls: Tls | None = None,
+    upstream_ca: FilePath | None = None,
+    upstream_insecure: bool = False,
+    journal: FilePath | None = None,
+) -> contextlib.AbstractAsyncContextManager[OpenProxy]:
+    """A proxy in the caller's Trio run while an `async with` block runs, on Trio's clock (a MockClock too). Arguments and errors are those of `serve`."""
+    options = Options(upstream, listen, seed, speed, tls, upstream_ca, upstream_insecure, journal)
+    return opened(Setup.of(scenario, options))
+
+
+@contextlib.asynccontextmanager
+async def opened(setup: Setup, finished: Finished | None = None) -> AsyncIterator[OpenProxy]:
+    """It listens while the block runs. At the end running exchanges are ended, and every one is journalled."""
+    journal, lost = Journal(limit=0), list[str]()
+    with contextlib.ExitStack() as stack:
+        if setup.journal is not None:
+            file = JournalFile(setup.journal, lost.append)
+            stack.callback(file.close)
+            journal.listen(file)
+        server_tls, ca = setup.parts.server_tls()
+        if ca is not None:
+            stack.callback(ca.unlink, missing_ok=True)
+        listeners = await setup.parts.listeners(server_tls)
+        proxy = setup.parts.proxy(setup.scenario, journal)
+        async with running(proxy, listeners):
+            yield OpenProxy(setup, proxy, tuple(listener.url for listener in listeners), ca, finished)
+    if lost:
+        raise Error(lost[0])
+
+
+def last_of(exchanges: list[ExchangeRecord]) -> ExchangeRecord:
+    if not exchanges:
+        raise LookupError("no exchange has finished yet; wait() waits for one")
+    return exchanges[-1]
+
+
+def too_few(found: int, wanted: int, timeout: float, seen: str) -> str:
+    """The message of a TimeoutError."""
+    text = f"{found} of {wanted} exchange{'s' * (wanted != 1)} finished within {timeout:g} s"
+    return f"{text}\n{seen}" if seen else f"{text}; no request has come"

@@ -1,0 +1,120 @@
+"""`serve`: the proxy in a thread of its own, for blocking, asyncio and Trio programs alike.
+
+Rules: everything may be called from any thread, and nothing waits for the proxy without a limit. Must not know: how the
+parts of a proxy are put together.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from chaosproxy.embedded.finished import Finished
+from chaosproxy.embedded.opened import OpenProxy, last_of, opened, too_few
+from chaosproxy.embedded.setup import FilePath, Options, Setup, Several, Source, Tls
+from chaosproxy.embedded.thread import TrioThread
+from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.report.timeline import timeline
+
+
+class ServedProxy:
+    """A running proxy, as the block of `serve` sees it. Every member may be used from any thread."""
+
+    def __init__(self, thread: TrioThread[OpenProxy], inside: OpenProxy) -> None:
+        self._thread, self._inside = thread, inside
+        self._finished: Finished = inside.finished
+
+    @property
+    def url(self) -> str:
+        """What a client should use: `http://127.0.0.1:PORT`."""
+        return self._inside.url
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """Of every listener."""
+        return self._inside.urls
+
+    @property
+    def ca(self) -> Path | None:
+        """With `tls="auto"` the file of the CA certificate that clients must trust; removed at the end."""
+        return self._inside.ca
+
+    @property
+    def exchanges(self) -> list[ExchangeRecord]:
+        """The finished exchanges, oldest first; a copy. A client has its last byte a moment before its exchange is
+        here: `wait` for it."""
+        return self._finished.records
+
+    @property
+    def last(self) -> ExchangeRecord:
+        """The exchange that finished last. LookupError if none has: `wait` first."""
+        return last_of(self.exchanges)
+
+    def wait(self, exchanges: int = 1, timeout: float = 5.0) -> list[ExchangeRecord]:
+        """The finished exchanges, once there are that many in all. TimeoutError, with the timeline of those there are,
+        after `timeout` seconds. It blocks: in an asynchronous test let a thread wait (`asyncio.to_thread`)."""
+        if self._finished.wait(exchanges, timeout):
+            return self.exchanges
+        if self._thread.failure is not None:
+            raise self._thread.failure
+        raise TimeoutError(too_few(len(self.exchanges), exchanges, timeout, self.timeline()))
+
+    def use(self, scenario: Source | None) -> None:
+        """New exchanges follow this scenario, its counters at the start; running ones keep what they began with.
+        ScenarioError, and nothing changes, if it is wrong; RuntimeError if the proxy has ended."""
+        planner = self._inside.planned(scenario)
+        self._thread.call(lambda: self._inside.follow(planner))
+
+    def clear(self) -> None:
+        """Forget the finished exchanges: `exchanges` and `wait` count from here."""
+        self._finished.clear()
+
+    @property
+    def about(self) -> str:
+        """Which proxy this is: its URL, the scenario in force and its seed."""
+        return self._inside.about
+
+    def timeline(self) -> str:
+        """What became of every exchange so far, moment by moment; running ones last."""
+        try:
+            return self._thread.call(self._inside.timeline)
+        except Exception:  # noqa: BLE001 - whatever has ended it is raised by others; what is known is shown
+            return timeline(self.exchanges)
+
+
+def serve(
+    scenario: Source | None = None,
+    *,
+    upstream: Several | None = None,
+    listen: Several = "127.0.0.1:0",
+    seed: int | None = None,
+    speed: float = 1.0,
+    tls: Tls | None = None,
+    upstream_ca: FilePath | None = None,
+    upstream_insecure: bool = False,
+    journal: FilePath | None = None,
+) -> contextlib.AbstractContextManager[ServedProxy]:
+    """A proxy in a thread of its own while a `with` block runs; it accepts when the block begins. At the end running
+    exchanges are ended, and every one is journalled.
+
+    `scenario`: a name, a path, YAML text or the same structure as a mapping; None is transparent. `upstream`: one URL or
+    several (round robin). `listen`: `HOST:PORT`, one or several; port 0 is any free one. `seed`: else the scenario's,
+    else drawn. `speed`: divides every duration of the scenario. `tls`: "auto" (clients trust `proxy.ca`), or the files
+    (certificate, key). `upstream_ca`, `upstream_insecure`: how an https upstream is verified. `journal`: a file of JSON
+    lines, one per finished exchange.
+
+    Raises at once ScenarioError for a wrong scenario and UsageError for another wrong argument; UnavailableError when the
+    block begins and the port is taken; all are `Error`. The block ends with what the proxy itself failed with, if it did.
+    """
+    options = Options(upstream, listen, seed, speed, tls, upstream_ca, upstream_insecure, journal)
+    return _served(Setup.of(scenario, options))
+
+
+@contextlib.contextmanager
+def _served(setup: Setup) -> Iterator[ServedProxy]:
+    finished = Finished()
+    thread = TrioThread(opened(setup, finished), finished.close)
+    inside = thread.start()
+    try:
+        yield ServedProxy(thread, inside)
+    finally:
+        thread.stop()

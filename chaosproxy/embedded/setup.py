@@ -1,0 +1,93 @@
+"""What `serve` and `open_proxy` are asked for, checked when they are called: nothing is opened yet.
+
+Must not know: threads, sockets.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from chaosproxy.embedded.parts import Parts
+from chaosproxy.errors import Problem, ScenarioError, UsageError
+from chaosproxy.scenario.load import load
+from chaosproxy.scenario.schema import TRANSPARENT, Scenario
+
+FilePath = str | Path
+Source = FilePath | Mapping[str, Any]
+"""A name, a path, YAML text, or the same structure as a mapping."""
+Several = str | Iterable[str]
+"""One or several."""
+Tls = Literal["auto"] | tuple[FilePath, FilePath]
+"""A throw-away CA, or the files of a certificate and its key."""
+
+
+def read(source: Source | None) -> Scenario:
+    """The scenario meant; None is transparent. ScenarioError with every problem in it."""
+    if source is None:
+        return TRANSPARENT
+    if not isinstance(source, str | Path | Mapping):
+        found = type(source).__name__
+        raise ScenarioError([Problem(f"a scenario is a name, a path, YAML text or a mapping; found {found}")])
+    return load(source)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """As `serve` documents them."""
+
+    upstream: Several | None = None
+    listen: Several = "127.0.0.1:0"
+    seed: int | None = None
+    speed: float = 1.0
+    tls: Tls | None = None
+    upstream_ca: FilePath | None = None
+    upstream_insecure: bool = False
+    journal: FilePath | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A proxy that may be opened."""
+
+    scenario: Scenario
+    parts: Parts
+    """With no upstream: the embedded origin is to be started."""
+    speed: float
+    journal: Path | None
+
+    @classmethod
+    def of(cls, scenario: Source | None, options: Options) -> "Setup":
+        """ScenarioError, or UsageError naming the option that is wrong."""
+        speed, seed = options.speed, options.seed
+        if not isinstance(speed, int | float) or not 0 < speed < math.inf:
+            raise UsageError(f"speed {speed!r}: write a number above 0")
+        if seed is not None and not isinstance(seed, int):
+            raise UsageError(f"seed {seed!r}: write a whole number")
+        parts = Parts(
+            () if options.upstream is None else _texts("upstream", options.upstream),
+            listen=_texts("listen", options.listen),
+            seed=seed,
+            speed=speed,
+            tls=_tls(options.tls),
+            upstream_ca=None if options.upstream_ca is None else Path(options.upstream_ca),
+            upstream_insecure=options.upstream_insecure,
+        )
+        return cls(read(scenario), parts, speed, None if options.journal is None else Path(options.journal))
+
+
+def _texts(name: str, given: Several) -> tuple[str, ...]:
+    texts = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"{name} {given!r}: write one string, or several")
+    return texts
+
+
+def _tls(given: Tls | None) -> str | None:
+    """As the command line has it."""
+    if given is None or given == "auto":
+        return given
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise UsageError(f'tls {given!r}: write "auto", or (certificate, key), two files')
+    return f"{given[0]}:{given[1]}"

@@ -1,0 +1,50 @@
+"""An exchange as lines: what happened, each with its moment, for a person who asks why a test has failed.
+
+Rules: as those of the line: whatever a peer sent, no control characters. Moments are milliseconds since the request's
+first byte; what did not happen has no line.
+"""
+
+from collections.abc import Iterable
+
+from chaosproxy.journal.record import Ending, ExchangeRecord
+from chaosproxy.report.line import exchange_line, shown
+
+
+def timeline(records: Iterable[ExchangeRecord]) -> str:
+    """Each exchange, running ones included: its line, then its moments in order, then the faults that did not act."""
+    return "\n".join(line for record in records for line in _lines(record))
+
+
+def _lines(record: ExchangeRecord) -> list[str]:
+    moments = sorted(_moments(record), key=lambda moment: moment[0])  # stable: at one moment, in travelling order
+    lines = [exchange_line(record), *(f"{seconds * 1000:9.0f} ms  {what}" for seconds, what in moments)]
+    lines += [f"   not fired: {missed.fault} ({shown(missed.reason)})" for missed in record.not_fired]
+    return lines
+
+
+def _moments(record: ExchangeRecord) -> list[tuple[float, str]]:
+    times, response, end = record.times, record.response, record.end
+    upstream, reached = record.upstream.end, record.upstream.url or "upstream"
+    named = [
+        (times.request_end, f"request complete, {record.request.bytes} bytes"),
+        (times.upstream_connected, f"connected to {shown(reached)}"),
+        (times.upstream_head, "the upstream's head"),
+        (times.head_sent, f"head {response.status or '-'} sent"),
+        (times.first_event_in, "first event from the upstream"),
+        (times.first_event_out, "first event sent"),
+        *(
+            (fired.t, f"{fired.fault}{f' in {shown(fired.hop_name)}' if fired.hop_name else ''}: {shown(fired.detail)}")
+            for fired in record.faults
+        ),
+        (times.last_event_out, f"last event sent, the {response.events_out}th of {response.events_in} that came"),
+        (times.client_closed, "the client has left"),
+        (times.upstream_closed, f"upstream over: {_ending(upstream)}"),
+        (times.end, f"end: {_ending(end)}"),
+    ]
+    return [(seconds, what) for seconds, what in named if seconds is not None]
+
+
+def _ending(end: Ending | None) -> str:
+    if end is None:
+        return "-"
+    return f"{end.how} by {end.by}" + (f" ({shown(end.cause)})" if end.cause else "")

@@ -1,0 +1,109 @@
+"""`open_proxy`: in the caller's Trio run, on Trio's clock, virtual or not."""
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+import chaosproxy
+from chaosproxy import ScenarioError
+from chaosproxy.testing.peers import Ending, Pause, RawClient, origin
+
+GET = b"GET /s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+EVENT = b"9\r\ndata: a\n\n\r\n"
+LAST = b"0\r\n\r\n"
+CUT = {"version": 1, "name": "first", "faults": [{"cut": {"at": {"event": 1}}}]}
+
+
+async def ask(proxy):
+    async with await RawClient.connect("127.0.0.1", int(proxy.url.rpartition(":")[2])) as client:
+        await client.send(GET)
+        await client.read_all(20)
+        return client
+
+
+async def test_the_exchanges_of_a_block():
+    async with (
+        origin([HEAD, EVENT, EVENT, LAST, Ending.FIN]) as served,
+        chaosproxy.open_proxy(CUT, upstream=served.url, seed=3) as proxy,
+    ):
+        with pytest.raises(LookupError, match="wait"):
+            _ = proxy.last
+        client = await ask(proxy)
+        (record,) = await proxy.wait(exchanges=1, timeout=20)
+        assert client.received.count(b"data: a") == 1
+        assert (record.end.cause, record.seed, proxy.last) == ("cut", 3, record)
+        with pytest.raises(ScenarioError, match="nonsense"):
+            proxy.use({"version": 1, "faults": ["nonsense"]})
+        proxy.use(None)
+        client = await ask(proxy)
+        assert client.received.count(b"data: a") == 2
+        await proxy.wait(exchanges=2, timeout=20)
+        assert [one.scenario for one in proxy.exchanges] == ["first", "transparent"]
+        proxy.clear()
+        assert proxy.exchanges == []
+
+
+def test_a_wrong_scenario_is_said_before_anything_is_awaited():
+    with pytest.raises(ScenarioError, match="no-such"):
+        chaosproxy.open_proxy("no-such", upstream="http://127.0.0.1:1")
+
+
+async def test_wait_tells_the_running_exchange():
+    async with (
+        origin([HEAD, EVENT, Ending.OPEN]) as served,
+        chaosproxy.open_proxy(upstream=served.url) as proxy,
+        await RawClient.connect("127.0.0.1", int(proxy.url.rpartition(":")[2])) as client,
+    ):
+        await client.send(GET)
+        await client.read_until(b"data: a", 20)
+        with pytest.raises(TimeoutError, match="0 of 1 exchange") as caught:
+            await proxy.wait(timeout=0.01)
+        assert "#1 GET /s 200" in str(caught.value)
+        assert "running" in str(caught.value)
+
+
+async def test_what_the_block_raises_comes_out_alone():
+    with pytest.raises(ZeroDivisionError):
+        async with chaosproxy.open_proxy(upstream="http://127.0.0.1:1"):
+            _ = 1 / 0
+
+
+async def test_a_block_that_is_cancelled_ends():
+    with trio.move_on_after(0.01) as scope:
+        async with chaosproxy.open_proxy(upstream="http://127.0.0.1:1"):
+            await trio.sleep_forever()
+    assert scope.cancelled_caught
+
+
+async def test_a_journal_that_cannot_be_written_is_an_error(tmp_path):
+    asked = chaosproxy.open_proxy(upstream="http://127.0.0.1:1", journal=tmp_path / "no" / "file")
+    with pytest.raises(chaosproxy.Error, match="journal"):
+        async with asked:
+            pytest.fail("the block must not begin")
+
+
+def test_sockets_in_virtual_time():
+    """Client, proxy and upstream in one run: an hour passes at once, and the journal has it in virtual seconds."""
+
+    async def main():
+        idle = {"version": 1, "faults": [{"timeout": {"idle": "1h"}}]}
+        async with (
+            origin([HEAD, EVENT, Pause(1800), EVENT, Pause(7200), LAST]) as served,
+            chaosproxy.open_proxy(idle, upstream=served.url) as proxy,
+        ):
+            client = await ask_long(proxy)
+            await proxy.wait(timeout=1e6)
+            return client, proxy.last
+
+    async def ask_long(proxy):
+        async with await RawClient.connect("127.0.0.1", int(proxy.url.rpartition(":")[2])) as client:
+            await client.send(GET)
+            await client.read_all(1e6)
+            return client
+
+    client, record = trio.run(main, clock=MockClock(autojump_threshold=0.05))
+    assert client.received.count(b"data: a") == 2
+    assert record.end.cause == "timeout:idle"
+    assert [seconds for seconds, _ in record.deliveries] == pytest.approx([0, 1800], abs=1)
+    assert record.times.end == pytest.approx(5400, abs=1)
