@@ -7,8 +7,9 @@ clock; it only answers. Must not know: each other, sessions, the scenario's text
 from chaosproxy.faults.buffer import Buffer
 from chaosproxy.faults.client_abort import ClientAbort
 from chaosproxy.faults.cut import Cut
+from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.latency import Latency
 from chaosproxy.faults.respond import Respond
 from chaosproxy.faults.timeout import Timeout
 
-__all__ = ["Buffer", "ClientAbort", "Cut", "Latency", "Respond", "Timeout"]
+__all__ = ["Buffer", "ClientAbort", "Cut", "HoldHead", "Latency", "Respond", "Timeout"]

@@ -1,0 +1,127 @@
+"""`hold_head`: the machine keeps the head back although it has it.
+
+Imitates servers and gateways that write the status line together with the first byte of the body (WSGI by PEP 3333, most
+frameworks' response objects), or only once the whole answer is there (gateways in front of functions, proxies that scan
+an answer before they pass it on; for requests nginx's `proxy_request_buffering`). A client's limit on the time to the
+head then also counts the time to the first token.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from chaosproxy.chain.actions import FOREVER, WAKE, Action, Actions, At, Note
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
+from chaosproxy.model.messages import Abort, Data, Event, RequestHead, ResponseHead, Trailers
+from chaosproxy.model.places import Way
+from chaosproxy.model.units import Duration, show_duration
+
+ROOM = 1024 * 1024
+WHOLE_ROOM = 16 * 1024 * 1024
+SWITCHING_PROTOCOLS = 101
+
+
+@register
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldHead(FaultSpec):
+    """Holds the head until something of the body comes, all of it has come, or a time is over."""
+
+    name: ClassVar[str] = "hold_head"
+    main: ClassVar[str | None] = "until"
+    ways: ClassVar[frozenset[Way]] = frozenset(Way)
+
+    until: Literal["first_byte", "end"] | Duration
+    """`first_byte`: the head leaves with the first byte of the body, or with the end where there is none. `end`: head and
+    body leave together once all of it has come; a body of more than 16MiB leaves, head first, when so much is held, and
+    flows from then on. A duration: the head leaves so long after it came, and what comes meanwhile (1MiB, then the sender
+    waits) right behind it. Interim answers (1xx) pass at once, and so does the head of a tunnel (101, CONNECT). If the
+    other side breaks off before a `first_byte` or `end`, nothing that is held leaves: the client gets a 502."""
+
+    def start(self, context: Context) -> Fault:
+        if isinstance(self.until, str):
+            return RunningHold(self.until, context)
+        return RunningDelay(self.until, context)
+
+
+def opens_tunnel(head: ResponseHead | RequestHead, context: Context) -> bool:
+    """Behind it both sides wait for each other's bytes: no machine can hold it (RFC 9110 sections 9.3.6 and 15.2.2)."""
+    return context.request.method == b"CONNECT" or (
+        isinstance(head, ResponseHead) and head.status == SWITCHING_PROTOCOLS
+    )
+
+
+class RunningDelay(Fault):
+    """Rests; the head makes it act, and order does the rest."""
+
+    rest = FOREVER
+    sees = (RequestHead, ResponseHead)
+    capacity = ROOM
+
+    def __init__(self, delay: float, context: Context) -> None:
+        self._context = context
+        self._delay = delay / context.speed
+        self._detail = f"held the head for {show_duration(delay)}"
+
+    def control(self, event: Event, now: float) -> Actions:
+        if not isinstance(event, RequestHead | ResponseHead) or not self._delay:
+            return (event,)
+        if opens_tunnel(event, self._context):
+            self.unfired = "protocol"
+            return (event,)
+        return (Note("fired", self._detail), At(now + self._delay, event))
+
+
+class RunningHold(Fault):
+    """Rests until the head comes, and again when it has left."""
+
+    rest = FOREVER
+
+    def __init__(self, until: Literal["first_byte", "end"], context: Context) -> None:
+        self._until = until
+        self._context = context
+        self.capacity = WHOLE_ROOM if until == "end" else 0
+        self._waiting: list[Event] = []
+        """The head, and what has come behind it."""
+
+    def control(self, event: Event, now: float) -> Actions:
+        match event:
+            case RequestHead() | ResponseHead():
+                if opens_tunnel(event, self._context):
+                    self.unfired = "protocol"
+                if event.final or self.unfired:
+                    return (event,)
+                self._waiting = [event]
+                return (WAKE,)
+            case Abort():
+                return (*self._drop(), event)
+            case Trailers() if self._waiting and self._until == "end":
+                self._waiting.append(event)
+                return ()
+            case _:
+                return (*self._release(), event)
+
+    def data(self, data: Data, now: float) -> Actions:
+        if self._until == "first_byte":
+            return (*self._release(), data)
+        self._waiting.append(data)
+        self.held += len(data.payload)
+        return ()
+
+    def full(self, now: float) -> Actions:
+        return self._release()
+
+    def hangup(self, now: float) -> Actions:
+        self._drop()
+        return super().hangup(now)
+
+    def _release(self) -> tuple[Action, ...]:
+        """Everything, head first; from then on there is nothing to do."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return ()
+        held, self.held = self.held, 0
+        detail = f"held the head and {held} bytes" if held else "held the head"
+        return (Note("fired", detail), *waiting, FOREVER)
+
+    def _drop(self) -> tuple[Action, ...]:
+        waiting, self._waiting, self.held = self._waiting, [], 0
+        return (Note("fired", "dropped the head that it held"),) if waiting else ()
