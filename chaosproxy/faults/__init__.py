@@ -4,6 +4,7 @@ Importing this package makes them known to `chain.fault.REGISTRY`. Rules: a faul
 clock; it only answers. Must not know: each other, sessions, the scenario's text.
 """
 
+from chaosproxy.faults.bandwidth import Bandwidth
 from chaosproxy.faults.buffer import Buffer
 from chaosproxy.faults.client_abort import ClientAbort
 from chaosproxy.faults.cut import Cut
@@ -12,4 +13,4 @@ from chaosproxy.faults.latency import Latency
 from chaosproxy.faults.respond import Respond
 from chaosproxy.faults.timeout import Timeout
 
-__all__ = ["Buffer", "ClientAbort", "Cut", "HoldHead", "Latency", "Respond", "Timeout"]
+__all__ = ["Bandwidth", "Buffer", "ClientAbort", "Cut", "HoldHead", "Latency", "Respond", "Timeout"]
