@@ -1,6 +1,8 @@
 """The conformance checks, over everything registered; and that each of them can fail."""
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chaosproxy.chain.endings import Ending
-from chaosproxy.chain.fault import REGISTRY, Condition, Fault, FaultSpec
+from chaosproxy.chain.fault import Condition, Fault, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Buffer, ClientAbort, Cut, Respond, Timeout
 from chaosproxy.framing.grpc import GrpcSplitter
@@ -17,9 +19,11 @@ from chaosproxy.framing.sse import SseSplitter
 from chaosproxy.http1.session import Http1Session
 from chaosproxy.http2.session import Http2Session
 from chaosproxy.model.places import Moment, Role, Way
+from chaosproxy.scenario.load import load
 from chaosproxy.session import Granted
 from chaosproxy.testing.checks import check_fault, check_session, check_splitter
 
+PAGES = Path(__file__).parents[2] / "docs" / "faults"
 RST = (Ending("rst"),)
 ACTING = [
     Buffer(bytes=20),
@@ -73,9 +77,16 @@ def test_a_fault_that_acts_is_not_neutral():
         check_fault(Buffer(events=2), neutral=True)
 
 
-def test_every_registered_fault_is_among_them():
-    ours = {name for name, spec in REGISTRY.items() if spec.__module__.startswith("chaosproxy.faults.")}
-    assert {spec.name for spec in ACTING} >= ours
+def examples() -> list[FaultSpec]:
+    """From the pages of the faults: each has some, another test sees to that."""
+    texts = [page.read_text(encoding="utf-8") for page in sorted(PAGES.glob("*.md"))]
+    scenarios = [load(found) for text in texts for found in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
+    return list(dict.fromkeys(fault for scenario in scenarios for rule in scenario.rules for fault in rule.faults))
+
+
+@pytest.mark.parametrize("spec", examples(), ids=repr)
+def test_every_fault_stands_every_script_as_its_page_shows_it(spec):
+    check_fault(spec)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
