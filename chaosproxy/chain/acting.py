@@ -7,7 +7,21 @@ not move, is a bug of that fault and names it. Must not know: what enters (`stag
 import math
 from abc import abstractmethod
 
-from chaosproxy.chain.actions import Action, Actions, At, Cancel, Finish, Floor, Note, PassOn, Reply, Rest, Wake
+from chaosproxy.chain.actions import (
+    Action,
+    Actions,
+    Ahead,
+    At,
+    Cancel,
+    Finish,
+    Floor,
+    Note,
+    PassOn,
+    Pause,
+    Reply,
+    Rest,
+    Wake,
+)
 from chaosproxy.chain.fault import Fault
 from chaosproxy.chain.place import Place
 from chaosproxy.errors import FaultBug
@@ -66,6 +80,10 @@ class Actor(Place):
                 self.emit(event, now, time)
             case Floor(time):
                 self.floor = max(self.floor, time)
+            case Pause(time):
+                self.pause = max(self.pause, time)
+            case Ahead(data):
+                self.emit_ahead(data, now)
             case Rest():
                 self.rest = action
             case Wake():
@@ -105,7 +123,7 @@ class Actor(Place):
         self.drowse(now)
 
     def _due_now(self, now: float) -> str:
-        if self.rest is None:
+        if self.rest is None or (self.fault.ticks and self.fault.due <= now):
             return "wake"
         return "time" if self.rest.time <= now else "idle"
 

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from chaosproxy.chain.endings import Ending
-from chaosproxy.model.messages import Event, ResponseHead
+from chaosproxy.model.messages import Data, Event, ResponseHead
 from chaosproxy.model.places import Moment
 
 
@@ -21,9 +21,24 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """Nothing leaves this place before `time` (a stall). The latest of several counts."""
+    """Nothing leaves this place before `time`, not even what waits here already. The latest of several counts."""
 
     time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """What is emitted from here on leaves no earlier than `time`; what was emitted before is not touched."""
+
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """Leaves now, in front of whatever waits here: a keep-alive. Where there is no room for it, before the head and
+    behind the end it is dropped."""
+
+    data: Data
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,5 +108,5 @@ class Note:
     detail: str = ""
 
 
-Action = Event | At | Floor | Rest | Wake | Cancel | PassOn | Reply | Finish | Note
+Action = Event | At | Floor | Pause | Ahead | Rest | Wake | Cancel | PassOn | Reply | Finish | Note
 Actions = tuple[Action, ...]

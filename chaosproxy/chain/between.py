@@ -47,7 +47,8 @@ class Relay(Fault):
         main.line.settle(now)
         if main.fault.answers or main.closed:
             return ()
-        return (Floor(main.floor), event) if main.floor > now else (event,)
+        floor = max(main.floor, main.pause)
+        return (Floor(floor), event) if floor > now else (event,)
 
 
 def watches_request(fault: Fault) -> bool:

@@ -58,6 +58,10 @@ class Fault:
     """Body bytes it holds itself; truthful at every return."""
     due: float = math.inf
     """When it wants `wake` while awake."""
+    ticks: bool = False
+    """`due` counts at rest too."""
+    looks: bool = False
+    """At rest it is shown every piece that passes (`saw`); it then has a place of its own, which costs."""
     answers: bool = False
     """It answers by itself: the request goes no further than here."""
     serves_half_close: bool = False
@@ -78,6 +82,9 @@ class Fault:
     def data(self, data: Data, now: float) -> Actions:
         """A piece of body has entered while awake."""
         return (data,)
+
+    def saw(self, data: Data) -> None:
+        """A piece of body is about to pass, at rest; only if it `looks`."""
 
     def control(self, event: Event, now: float) -> Actions:
         """A head, trailers, End or Abort has entered; called awake, and resting for those that it `sees`. What it answers

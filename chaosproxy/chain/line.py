@@ -72,7 +72,7 @@ class Line:
         following: Node = self.exit
         run: list[Stage] = []
         for stage in reversed(self.stages):
-            if stage.rest is not None and self.lazy:
+            if stage.rest is not None and self.lazy and not stage.fault.looks:
                 run.insert(0, stage)
                 continue
             stage.next = span = Span(run, following)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from chaosproxy.chain.actions import Finish, Reply, Rest
 from chaosproxy.chain.fault import Fault
 from chaosproxy.chain.placed import Placed
-from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead
+from chaosproxy.model.messages import Abort, Data, End, Event, Interim, RequestHead, ResponseHead
 
 if TYPE_CHECKING:
     from chaosproxy.chain.line import Line
@@ -73,6 +73,7 @@ class Place(ABC):
         "out_bytes",
         "outbox",
         "passed_head",
+        "pause",
         "placed",
         "records",
         "rest",
@@ -100,6 +101,8 @@ class Place(ABC):
         self.outbox: deque[tuple[float, Event]] = deque()
         self.out_bytes = 0
         self.floor = -math.inf
+        self.pause = -math.inf
+        """The floor of what is emitted from now on."""
         self.head: ResponseHead | RequestHead | None = None
         """The head that has entered."""
         self.passed_head = False
@@ -151,7 +154,7 @@ class Place(ABC):
         """It holds nothing and adds no room: the next place decides."""
         if self.outbox:
             return False
-        return self.fault.capacity == 0 or (self.rest is not None and self.floor <= now)
+        return self.fault.capacity == 0 or (self.rest is not None and max(self.floor, self.pause) <= now)
 
     @abstractmethod
     def asked_full(self, now: float) -> None:
@@ -163,7 +166,7 @@ class Place(ABC):
         """Let `event` leave at `time`, or as soon as order, floor and room allow."""
         if self.mute or self.sealed:
             return
-        release = max(time, self.floor)
+        release = max(time, self.floor, self.pause)
         if isinstance(event, Data):
             if not event.payload or (not self.passed_head and self.director.has_heads):
                 return  # empty it would be a last chunk; in front of the head it has no place
@@ -184,6 +187,15 @@ class Place(ABC):
         self.line.dirty = True
         if release <= now:
             self.line.blocked = True
+
+    def emit_ahead(self, data: Data, now: float) -> None:
+        """Let `data` leave now, in front of what waits; if it cannot, it is dropped."""
+        waits_for = self.outbox[0][1] if self.outbox else None
+        if self.mute or self.closed or not self.passed_head or isinstance(waits_for, RequestHead | ResponseHead | Interim):
+            return
+        if self.next.make_room(now):
+            self.let_go += len(data.payload)
+            self.next.data(data, now)
 
     def _leave(self, event: Event, now: float) -> None:
         if isinstance(event, End | Abort):
@@ -240,9 +252,10 @@ class Place(ABC):
         rest = self.rest
         if rest is None:
             return self.fault.due
+        ticking = self.fault.due if self.fault.ticks else math.inf
         if self.ended:
-            return math.inf
-        due = rest.time
+            return ticking
+        due = min(rest.time, ticking)
         # The idle clock stands still while the output is blocked.
         if rest.idle != math.inf and self.last != -math.inf and self.behind.has_room(now):
             due = min(due, self.last + rest.idle)

@@ -56,6 +56,7 @@ class Stage(Actor):
         """It does not apply to this exchange."""
         self.inert, self.undecided = True, False
         self.fault.unfired = "if"
+        self.fault.looks = False
         self.rest = ALWAYS
 
     # ---- body
@@ -81,6 +82,8 @@ class Stage(Actor):
         cut, limit = limit_in(data, rest, self)
         if limit is None:
             self._count(data)
+            if self.fault.looks:
+                self.fault.saw(data)
             self.emit(data, now)
             return None
         if cut == 0:
@@ -91,6 +94,8 @@ class Stage(Actor):
         size = len(data.payload)
         left, right = data.split(cut) if cut < size else (data, None)
         self._count(left)
+        if self.fault.looks:
+            self.fault.saw(left)
         self.rest = None
         self.fault.blocked = not self.next.has_room(now)
         self.fault.records = self.records
@@ -273,7 +278,8 @@ class Stage(Actor):
             and not self.closed
             and not self.mute
             and self.fault.held == 0
-            and self.floor <= now
+            and not self.fault.looks
+            and max(self.floor, self.pause) <= now
             and self.line.lazy
         ):
             before, self.before = self.before, None
