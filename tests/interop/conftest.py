@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import pytest
 
@@ -38,11 +38,15 @@ def find(name: str) -> str:
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
     if found is None:
         debian, homebrew = PACKAGES[name]
-        reason = f"{name} not found: apt-get install {debian}, or brew install {homebrew}"
-        if os.environ.get("CHAOSPROXY_PEERS") == "required":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        missing(f"{name} not found: apt-get install {debian}, or brew install {homebrew}")
     return found
+
+
+def missing(reason: str) -> NoReturn:
+    """Skips the test, or fails it where nothing may be missing."""
+    if os.environ.get("CHAOSPROXY_PEERS") == "required":
+        pytest.fail(reason)
+    pytest.skip(reason)
 
 
 def free_port() -> int:
