@@ -155,6 +155,11 @@ class FaultSpec:
         raise NotImplementedError  # a spec without it is a bug of whoever wrote it
 
     @property
+    def edits(self) -> bool:
+        """`edits_body`, with these parameters."""
+        return self.edits_body
+
+    @property
     def reads_records(self) -> bool:
         """It can only do its work in a body whose records are known and not coded."""
         return self.at is not None and self.at.reads_records

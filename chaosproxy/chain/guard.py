@@ -73,7 +73,7 @@ class Guards:
             held = stage.out_bytes + stage.fault.held
             if stage.bytes > before.bytes or (stage.bytes < before.bytes and not stage.closed):
                 raise GuardError(f"{before.name}: {before.bytes} bytes passed, the place behind counted {stage.bytes}")
-            edits = stage.placed.spec.edits_body or stage.fault.answers or stage.mute or stage.sealed or stage.closed
+            edits = stage.placed.spec.edits or stage.fault.answers or stage.mute or stage.sealed or stage.closed
             # A fault that answers by itself lets nothing of the request go further.
             edits = edits or (isinstance(stage.fault, Relay) and stage.rest is None)
             if not edits and stage.bytes != behind.bytes + held:

@@ -125,7 +125,7 @@ class Stage(Actor):
         if isinstance(event, Interim | Goaway):
             return self._sees_aside(event)
         head = isinstance(event, ResponseHead | RequestHead)
-        if head and (self.undecided or self.placed.spec.edits_body):
+        if head and (self.undecided or self._edits):
             return True
         rest = self.rest
         assert rest is not None
@@ -166,12 +166,18 @@ class Stage(Actor):
             self._meet(Moment.HEADERS, now)
         self.drowse(now)
 
+    @property
+    def _edits(self) -> bool:
+        """The fault may change the length of what passes here: of its own way."""
+        spec = self.placed.spec
+        return spec.edits and spec.way is self.line.way
+
     def _see_head(self, head: ResponseHead | RequestHead) -> None:
         self.head = head
         self.fault.kind = self.line.kind
 
     def _head(self, head: ResponseHead | RequestHead, now: float) -> ResponseHead | RequestHead:
-        if isinstance(head, ResponseHead) and self.placed.spec.edits_body:
+        if self._edits:
             head = without_length(head)
         self._see_head(head)
         if self.undecided:

@@ -6,6 +6,7 @@ Rules: pure data, equal by value, never changed after it was made. Must not know
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.places import Framing, Manner, Peer, Scope
@@ -146,9 +147,13 @@ Terminal = End | Abort
 Event = RequestHead | ResponseHead | Interim | Data | Trailers | End | Abort | Goaway
 
 
-def without_length(head: ResponseHead) -> ResponseHead:
-    """The head with Content-Length taken out and the body chunked, for a body whose length a fault may change."""
-    if head.framing is not Framing.LENGTH:
+H = TypeVar("H", bound=RequestHead | ResponseHead)
+
+
+def without_length(head: H) -> H:
+    """The head with Content-Length taken out and the body chunked, for a body whose length a fault may change. A request
+    without a body stays as it is: nothing can be put into it."""
+    if head.framing is not Framing.LENGTH or (isinstance(head, RequestHead) and head.final):
         return head
     headers = tuple(pair for pair in head.headers if pair[0].lower() != b"content-length")
     return replace(head, headers=headers, framing=Framing.CHUNKED)

@@ -95,7 +95,7 @@ class Rule:
     @property
     def edits_body(self) -> bool:
         """Whether any fault may add or remove body bytes."""
-        return any(fault.edits_body for fault in self.faults)
+        return any(fault.edits for fault in self.faults)
 
 
 @dataclass(frozen=True, slots=True)

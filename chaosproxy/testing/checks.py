@@ -59,7 +59,7 @@ def check_fault(spec: FaultSpec, *, neutral: bool = False, scripts: dict[str, Se
             assert played.fired == awake.fired, f"{where}: at rest and awake note differently\n{played}\n{awake}"
             assert played.cancelled_at == awake.cancelled_at, f"{where}: at rest and awake leave differently"
             if (
-                not spec.edits_body
+                not spec.edits
                 and played.end_cause is None
                 and played.end is not None
                 and isinstance(played.end[1], End)

@@ -1,6 +1,6 @@
 """Mistakes that a chain of resting places invites, found by changing the engine by hand: one test each."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import ClassVar
 
@@ -14,8 +14,8 @@ from chaosproxy.chain.trigger import Trigger
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.faults import Buffer, ClientAbort, Cut, Timeout
 from chaosproxy.model.messages import Data, End, ResponseHead
-from chaosproxy.model.places import Framing
-from chaosproxy.testing.play import GET, POST, SSE, Cue
+from chaosproxy.model.places import Framing, Way
+from chaosproxy.testing.play import GET, POST, SSE, Cue, Upload
 
 TEN = b"0123456789"
 
@@ -162,6 +162,32 @@ def test_the_length_goes_when_the_head_passes_a_fault_that_may_edit_whether_or_n
     played = play([Editing(make=Neutral, if_=condition)], [(1.0, TEN), (2.0, End())], head=head)
     assert played.head == (1.0, ResponseHead(200, ((b"X", b"y"),), framing=Framing.CHUNKED))
     assert play([Spec(make=Neutral)], [(1.0, TEN), (2.0, End())], head=head).head == (1.0, head)
+
+
+@pytest.mark.parametrize("way", Way)
+def test_the_length_goes_on_the_way_of_the_fault_alone(play, way):
+    length = ((b"Content-Length", b"10"),)
+    upload = replace(POST, headers=length, framing=Framing.LENGTH)
+    answer = ResponseHead(200, length, framing=Framing.LENGTH)
+    script = [(1.0, Upload(TEN)), (2.0, Upload(End())), (3.0, TEN), (4.0, End())]
+    played = play([Editing(make=Neutral, way=way)], script, request=upload, head=answer)
+    chunked = {"headers": (), "framing": Framing.CHUNKED}
+    assert played.request[0][1] == (replace(upload, **chunked) if way is Way.REQUEST else upload)
+    assert played.head[1] == (answer if way is Way.REQUEST else replace(answer, **chunked))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sometimes(Editing):
+    name: ClassVar[str] = "sometimes"
+
+    @property
+    def edits(self):
+        return False
+
+
+def test_the_length_stays_where_these_parameters_change_none(play):
+    head = ResponseHead(200, ((b"Content-Length", b"10"),), framing=Framing.LENGTH)
+    assert play([Sometimes(make=Neutral)], [(1.0, TEN), (2.0, End())], head=head).head == (1.0, head)
 
 
 def test_two_limits_of_one_fault_at_one_instant_are_both_met(play):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosproxy.model.messages import Data, ResponseHead, join, without_length
+from chaosproxy.model.messages import Data, RequestHead, ResponseHead, join, without_length
 from chaosproxy.model.places import Framing
 
 
@@ -62,6 +62,13 @@ def test_one_piece_is_joined_to_itself():
 def test_a_length_that_may_no_longer_be_true_is_taken_out():
     head = ResponseHead(200, ((b"Content-Length", b"5"), (b"X-One", b"1")), framing=Framing.LENGTH)
     assert without_length(head) == ResponseHead(200, ((b"X-One", b"1"),), framing=Framing.CHUNKED)
+
+
+def test_the_length_of_an_upload_is_taken_out_too_but_not_that_of_nothing():
+    upload = RequestHead(b"POST", b"/", ((b"content-length", b"5"),), framing=Framing.LENGTH)
+    assert without_length(upload) == RequestHead(b"POST", b"/", framing=Framing.CHUNKED)
+    empty = RequestHead(b"POST", b"/", ((b"content-length", b"0"),), framing=Framing.LENGTH, final=True)
+    assert without_length(empty) is empty
 
 
 @pytest.mark.parametrize("framing", [Framing.CHUNKED, Framing.CLOSE, Framing.STREAM, Framing.NONE])
