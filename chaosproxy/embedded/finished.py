@@ -15,17 +15,24 @@ class Finished:
         self._changed = threading.Condition()
         self._records: list[ExchangeRecord] = []
         self._closed = False
+        self._before = 0
 
     def __call__(self, record: ExchangeRecord) -> None:
         """An exchange has finished: the journal's listener."""
         with self._changed:
-            self._records.append(record)
+            if self.counts(record):
+                self._records.append(record)
             self._changed.notify_all()
 
-    def clear(self) -> None:
-        """Forget them."""
+    def clear(self, before: int) -> None:
+        """Forget them, and the running ones, up to that number."""
         with self._changed:
+            self._before = before
             self._records.clear()
+
+    def counts(self, record: ExchangeRecord) -> bool:
+        """It has not been forgotten."""
+        return record.id > self._before
 
     def close(self) -> None:
         """No more will come: whoever waits is woken."""

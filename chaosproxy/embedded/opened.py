@@ -75,18 +75,20 @@ class OpenProxy:
         """What `follow` takes."""
         return self._setup.parts.planner(read(scenario))
 
-    def follow(self, planner: Planner) -> None:
-        """The half of `use` that must happen inside the run."""
+    def follow(self, planner: Planner) -> Planner:
+        """The half of `use` that must happen inside the run; what was in force before."""
+        before = self._proxy.planner
         self._proxy.reload(planner)
+        return before
 
     def clear(self) -> None:
-        """Forget the finished exchanges: `exchanges` and `wait` count from here."""
-        self.finished.clear()
+        """Forget the exchanges so far, running ones too: `exchanges` and `wait` begin anew."""
+        self.finished.clear(self._proxy.begun)
 
     @property
     def running(self) -> list[ExchangeRecord]:
         """The exchanges that have not finished: their records are still being written."""
-        return self._proxy.running
+        return [record for record in self._proxy.running if self.finished.counts(record)]
 
     @property
     def about(self) -> str:

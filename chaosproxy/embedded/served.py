@@ -64,9 +64,19 @@ class ServedProxy:
         planner = self._inside.planned(scenario)
         self._thread.call(lambda: self._inside.follow(planner))
 
+    @contextlib.contextmanager
+    def using(self, scenario: Source | None) -> Iterator[None]:
+        """`use` for a block. Behind it the scenario of before is in force again, its counters as they were."""
+        planner = self._inside.planned(scenario)
+        before = self._thread.call(lambda: self._inside.follow(planner))
+        try:
+            yield
+        finally:
+            self._thread.call(lambda: self._inside.follow(before))
+
     def clear(self) -> None:
-        """Forget the finished exchanges: `exchanges` and `wait` count from here."""
-        self._finished.clear()
+        """Forget the exchanges so far, running ones too: `exchanges` and `wait` begin anew."""
+        self._thread.call(self._inside.clear)
 
     @property
     def about(self) -> str:

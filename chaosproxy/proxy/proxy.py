@@ -130,6 +130,11 @@ class Proxy:
         """The records of running exchanges, oldest first: they are still being written."""
         return sorted((exchange.record for exchange in self._exchanges), key=lambda record: record.id)
 
+    @property
+    def begun(self) -> int:
+        """How many exchanges there have been, running ones included: the number of the latest."""
+        return self._exchange_count
+
     # ---- clients
 
     def admit(self, transport: Transport) -> tuple[int, Transport, Wire | None]:

@@ -36,7 +36,7 @@ def _moments(record: ExchangeRecord) -> list[tuple[float, str]]:
             (fired.t, f"{fired.fault}{f' in {shown(fired.hop_name)}' if fired.hop_name else ''}: {shown(fired.detail)}")
             for fired in record.faults
         ),
-        (times.last_event_out, f"last event sent, the {response.events_out}th of {response.events_in} that came"),
+        (times.last_event_out, f"last event sent: {response.events_out} of the {response.events_in} that came"),
         (times.client_closed, "the client has left"),
         (times.upstream_closed, f"upstream over: {_ending(upstream)}"),
         (times.end, f"end: {_ending(end)}"),

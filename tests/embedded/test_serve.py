@@ -297,3 +297,28 @@ def test_a_name_that_is_none():
 def test_urllib_works_too(upstream):
     with chaosproxy.serve(upstream=upstream) as proxy, urllib.request.urlopen(proxy.url + "/3", timeout=20) as answer:
         assert answer.read() == events(3)
+
+
+def test_clear_forgets_what_is_still_running(upstream):
+    with chaosproxy.serve(upstream=upstream) as proxy:
+        with socket.create_connection(("127.0.0.1", int(proxy.url.rpartition(":")[2])), timeout=20) as client:
+            client.sendall(b"GET /forever HTTP/1.1\r\nHost: x\r\n\r\n")
+            received = b""
+            while b"data: 0" not in received:
+                received += client.recv(1000)
+            assert "#1 GET /forever" in proxy.timeline()
+            proxy.clear()
+            assert proxy.timeline() == ""
+        get(proxy.url, "/2")
+        (record,) = proxy.wait(timeout=20)
+        assert record.request.path == "/2"
+    assert [one.request.path for one in proxy.exchanges] == ["/2"]
+
+
+def test_using_is_for_a_block(upstream):
+    nth = {"version": 1, "rules": [{"nth": 1, "faults": CUT["faults"]}]}
+    with chaosproxy.serve(nth, upstream=upstream) as proxy:
+        assert get(proxy.url)[0] == events(3)
+        with proxy.using(CUT):
+            assert [get(proxy.url)[0] for _ in range(2)] == [events(3)] * 2
+        assert get(proxy.url)[0] == events(8)  # its counter stands where it stood
