@@ -6,6 +6,7 @@ Rules: a proxy that has ended can still be read. Must not know: threads.
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -20,19 +21,28 @@ from chaosproxy.proxy.planner import Planner
 from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.report.timeline import timeline
 
+if TYPE_CHECKING:
+    from chaosproxy.origin.serving import ServedOrigin
+
 
 class OpenProxy:
     """A running proxy, as the block of `open_proxy` sees it."""
 
     def __init__(
-        self, setup: Setup, proxy: Proxy, urls: tuple[str, ...], ca: Path | None, finished: Finished | None = None
+        self,
+        setup: Setup,
+        proxy: Proxy,
+        urls: tuple[str, ...],
+        ca: Path | None,
+        origin: "ServedOrigin | None",
+        finished: Finished | None,
     ) -> None:
         self.urls = urls
         """Of every listener."""
         self.ca = ca
         """With `tls="auto"` the file of the CA certificate that clients must trust; removed at the end."""
         self.finished = finished or Finished()
-        self._setup, self._proxy = setup, proxy
+        self._setup, self._proxy, self._origin = setup, proxy, origin
         self._rung = trio.lowlevel.ParkingLot()
         proxy.journal.listen(self.finished)
         proxy.journal.listen(self._ring)
@@ -44,6 +54,14 @@ class OpenProxy:
     def url(self) -> str:
         """What a client should use: `http://127.0.0.1:PORT`."""
         return self.urls[0]
+
+    @property
+    def origin(self) -> "ServedOrigin":
+        """The embedded origin; `origin.stats()` is what it knows of its requests. LookupError where another upstream
+        was named."""
+        if self._origin is None:
+            raise LookupError("no embedded origin: the proxy leads to the upstream that was named")
+        return self._origin
 
     @property
     def exchanges(self) -> list[ExchangeRecord]:
@@ -127,15 +145,26 @@ async def opened(setup: Setup, finished: Finished | None = None) -> AsyncIterato
             file = JournalFile(setup.journal, lost.append)
             stack.callback(file.close)
             journal.listen(file)
+        origin = None
+        if not setup.parts.upstreams:
+            # Blocking for a moment, rather than waiting for a thread, during which a virtual clock would jump.
+            origin = stack.enter_context(_origin(setup.speed))
+            setup.parts.lead_to(origin.url)
         server_tls, ca = setup.parts.server_tls()
         if ca is not None:
             stack.callback(ca.unlink, missing_ok=True)
         listeners = await setup.parts.listeners(server_tls)
         proxy = setup.parts.proxy(setup.scenario, journal)
         async with running(proxy, listeners):
-            yield OpenProxy(setup, proxy, tuple(listener.url for listener in listeners), ca, finished)
+            yield OpenProxy(setup, proxy, tuple(listener.url for listener in listeners), ca, origin, finished)
     if lost:
         raise Error(lost[0])
+
+
+def _origin(speed: float) -> contextlib.AbstractContextManager["ServedOrigin"]:
+    from chaosproxy.origin.serving import OriginOptions, serving  # noqa: PLC0415 - a web server, for whoever needs it
+
+    return serving(OriginOptions(speed=speed))
 
 
 def last_of(exchanges: list[ExchangeRecord]) -> ExchangeRecord:

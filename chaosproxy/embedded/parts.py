@@ -50,6 +50,10 @@ class Parts:
         if any(address.tls for address in self.upstreams):
             self._context(("http/1.1",))  # a CA file that cannot be read is said now, not at the first request
 
+    def lead_to(self, upstream: str) -> None:
+        """For what is known only when it runs; before there is a proxy."""
+        self.upstreams = (*self.upstreams, parse_upstream(upstream))
+
     def planner(self, scenario: Scenario) -> Planner:
         """The scenario with its seed and speed, and its counters at the start."""
         seeds = (self._seed, scenario.seed, self._drawn)

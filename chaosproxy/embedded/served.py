@@ -7,6 +7,7 @@ parts of a proxy are put together.
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chaosproxy.embedded.finished import Finished
 from chaosproxy.embedded.opened import OpenProxy, last_of, opened, too_few
@@ -14,6 +15,9 @@ from chaosproxy.embedded.setup import FilePath, Options, Setup, Several, Source,
 from chaosproxy.embedded.thread import TrioThread
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.report.timeline import timeline
+
+if TYPE_CHECKING:
+    from chaosproxy.origin.serving import ServedOrigin
 
 
 class ServedProxy:
@@ -37,6 +41,12 @@ class ServedProxy:
     def ca(self) -> Path | None:
         """With `tls="auto"` the file of the CA certificate that clients must trust; removed at the end."""
         return self._inside.ca
+
+    @property
+    def origin(self) -> "ServedOrigin":
+        """The embedded origin; `origin.stats()` is what it knows of its requests. LookupError where another upstream
+        was named."""
+        return self._inside.origin
 
     @property
     def exchanges(self) -> list[ExchangeRecord]:
@@ -107,7 +117,7 @@ def serve(
     exchanges are ended, and every one is journalled.
 
     `scenario`: a name, a path, YAML text or the same structure as a mapping; None is transparent. `upstream`: one URL or
-    several (round robin). `listen`: `HOST:PORT`, one or several; port 0 is any free one. `seed`: else the scenario's,
+    several (round robin); None is an embedded origin of the proxy's own, `proxy.origin`. `listen`: `HOST:PORT`, one or several; port 0 is any free one. `seed`: else the scenario's,
     else drawn. `speed`: divides every duration of the scenario. `tls`: "auto" (clients trust `proxy.ca`), or the files
     (certificate, key). `upstream_ca`, `upstream_insecure`: how an https upstream is verified. `journal`: a file of JSON
     lines, one per finished exchange.

@@ -107,3 +107,12 @@ def test_sockets_in_virtual_time():
     assert record.end.cause == "timeout:idle"
     assert [seconds for seconds, _ in record.deliveries] == pytest.approx([0, 1800], abs=1)
     assert record.times.end == pytest.approx(5400, abs=1)
+
+
+async def test_without_an_upstream_there_is_an_origin():
+    async with chaosproxy.open_proxy(speed=100) as proxy:
+        client = await ask(proxy)
+        assert client.head.startswith(b"HTTP/1.1 404 ")
+        await proxy.wait(timeout=20)
+        assert proxy.origin.stats()["running"] == 0
+        assert proxy.last.upstream.url == proxy.origin.url

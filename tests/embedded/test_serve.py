@@ -322,3 +322,25 @@ def test_using_is_for_a_block(upstream):
         with proxy.using(CUT):
             assert [get(proxy.url)[0] for _ in range(2)] == [events(3)] * 2
         assert get(proxy.url)[0] == events(8)  # its counter stands where it stood
+
+
+def test_without_an_upstream_there_is_an_origin():
+    question = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "hello"}]}
+    with chaosproxy.serve(CUT, speed=100) as proxy:
+        with pytest.raises(httpx.TransportError):
+            httpx.post(f"{proxy.url}/v1/chat/completions", json=question, trust_env=False, timeout=20)
+        (record,) = proxy.wait(timeout=20)
+        assert (record.response.events_out, record.upstream.url) == (3, proxy.origin.url)
+        assert proxy.origin.stats()["slots"] == 4
+    with (
+        chaosproxy.serve(upstream="http://127.0.0.1:1") as proxy,
+        pytest.raises(LookupError, match="no embedded origin"),
+    ):
+        _ = proxy.origin
+
+
+def test_two_at_once_have_origins_of_their_own():
+    with chaosproxy.serve() as one, chaosproxy.serve() as other:
+        assert one.origin.url != other.origin.url
+        assert httpx.get(one.url + "/stats", trust_env=False, timeout=20).json()["running"] == 0
+        assert (len(one.wait(timeout=20)), other.exchanges) == (1, [])
