@@ -16,6 +16,7 @@ COMMANDS = {
     "scenarios": "chaosproxy.cli.scenarios",
     "lint": "chaosproxy.cli.lint",
     "schema": "chaosproxy.cli.schema",
+    "origin": "chaosproxy.cli.origin",
     "healthcheck": "chaosproxy.cli.healthcheck",
 }
 

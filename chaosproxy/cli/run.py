@@ -1,11 +1,11 @@
 """`chaosproxy run [SCENARIO ...] --upstream URL`: the proxy in the foreground."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from chaosproxy.cli.ready import check
 from chaosproxy.errors import UsageError
 from chaosproxy.model.units import duration
 
@@ -94,6 +94,5 @@ def command(**given: object) -> int:
         raise UsageError("run needs --upstream URL (or CHAOSPROXY_UPSTREAM)")
     if options.ca_out and options.tls != "auto":
         raise UsageError("--ca-out goes with --tls auto")
-    if options.ready_file and not os.access(options.ready_file.absolute().parent, os.W_OK):
-        raise UsageError(f"cannot write the ready file {options.ready_file}: no such directory, or not writable")
+    check(options.ready_file)
     return serve(options)

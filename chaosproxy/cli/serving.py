@@ -1,17 +1,16 @@
 """What `run` does between reading its options and its exit status: listen, say so, serve, leave in order."""
 
 import contextlib
-import json
 import logging
-import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import click
 import trio
 
+from chaosproxy.cli.ready import ready_file
 from chaosproxy.cli.run import RunOptions
 from chaosproxy.cli.watch import Watch
 from chaosproxy.embedded.parts import Parts, running
@@ -75,7 +74,7 @@ class _Run:
         listeners = await self.parts.listeners(server_tls)
         proxy = self.parts.proxy(self.scenario, journal)
         try:
-            with _ready_file(options.ready_file, listeners, ca) as announce:
+            with ready_file(options.ready_file, [listener.url for listener in listeners], ca) as announce:
                 await self._serve(proxy, listeners, announce)
         finally:
             for listener in listeners:
@@ -139,26 +138,3 @@ def _scenario_file(name: str) -> Path:
         return find(name)
     except LookupError as error:
         raise UsageError(str(error)) from error
-
-
-@contextlib.contextmanager
-def _ready_file(path: Path | None, listeners: list[Listener], ca: Path | None) -> Iterator[Callable[[], None]]:
-    """Yields what writes the file, whole at once; removes it at the end."""
-    urls = [listener.url for listener in listeners]
-
-    def announce() -> None:
-        if path is None:
-            return
-        ready = {"url": urls[0], "urls": urls, "admin": None, "pid": os.getpid(), "ca": str(ca) if ca else None}
-        part = path.with_name(path.name + ".part")
-        try:
-            part.write_text(json.dumps(ready) + "\n")
-            part.replace(path)
-        except OSError as error:
-            raise UsageError(f"cannot write the ready file {path}: {error.strerror}") from error
-
-    try:
-        yield announce
-    finally:
-        if path is not None:
-            path.unlink(missing_ok=True)
