@@ -6,7 +6,6 @@ streams that run are broken off. Nothing global is touched: no signal handler, n
 
 import asyncio
 import contextlib
-import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -134,5 +133,5 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
         shown = f"[{host}]" if ":" in host else host
-        said = os.strerror(error.errno) if isinstance(error, OSError) and (error.errno or 0) > 0 else str(error)
+        said = (getattr(error, "strerror", None) or str(error)).partition(" (while ")[0]  # it adds the address
         raise UnavailableError(f"cannot listen on {shown}:{port}: {said}") from error
