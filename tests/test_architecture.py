@@ -89,7 +89,17 @@ OPTIONAL = {"brotli", "backports", "pytest"}
 
 PUBLIC = {
     "chaosproxy": ["Error", "ExchangeRecord", "OpenProxy", "ScenarioError", "ServedProxy", "open_proxy", "serve"],
-    "chaosproxy.faults": ["Bandwidth", "Buffer", "ClientAbort", "Cut", "HoldHead", "Latency", "Respond", "Timeout"],
+    "chaosproxy.faults": [
+        "Bandwidth",
+        "Buffer",
+        "ClientAbort",
+        "Cut",
+        "HoldHead",
+        "Latency",
+        "Pace",
+        "Respond",
+        "Timeout",
+    ],
     "chaosproxy.testing": ["Cue", "Played", "Upload", "check_fault", "check_session", "check_splitter", "play"],
 }
 

@@ -10,7 +10,8 @@ from chaosproxy.faults.client_abort import ClientAbort
 from chaosproxy.faults.cut import Cut
 from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.latency import Latency
+from chaosproxy.faults.pace import Pace
 from chaosproxy.faults.respond import Respond
 from chaosproxy.faults.timeout import Timeout
 
-__all__ = ["Bandwidth", "Buffer", "ClientAbort", "Cut", "HoldHead", "Latency", "Respond", "Timeout"]
+__all__ = ["Bandwidth", "Buffer", "ClientAbort", "Cut", "HoldHead", "Latency", "Pace", "Respond", "Timeout"]
