@@ -1,22 +1,35 @@
-"""`chaosproxy healthcheck [URL]`: exit status 0 if a proxy accepts connections there."""
+"""`chaosproxy healthcheck [URL]`: exit status 0 if a proxy accepts connections there.
+
+Without URL it asks where `run` would listen in the same environment, so that a container needs to say so only once.
+"""
 
 import socket
 
 import click
 
-from chaosproxy.proxy.address import parse_upstream
+from chaosproxy.proxy.address import parse_listen, parse_upstream
 
 TIMEOUT = 2.0
+LISTEN = "127.0.0.1:8666"
+LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, never bound
+"""Where one that listens everywhere is asked."""
 
 
 @click.command("healthcheck")
-@click.argument("url", default="http://127.0.0.1:8666")
-def command(url: str) -> int:
-    """Exit 0 if something accepts connections at URL, 1 if not."""
-    address = parse_upstream(url if "://" in url else f"http://{url}")
+@click.argument("url", required=False)
+@click.option("--listen", envvar="CHAOSPROXY_LISTEN", default=LISTEN, hidden=True)
+def command(url: str | None, listen: str) -> int:
+    """Exit 0 if something accepts connections at URL, 1 if not. Default: the first of CHAOSPROXY_LISTEN, else
+    http://127.0.0.1:8666."""
+    if url is None:
+        host, port = parse_listen((listen.split() or [LISTEN])[0])
+        address = (LOOPBACK.get(host, host), port)
+    else:
+        upstream = parse_upstream(url if "://" in url else f"http://{url}")
+        address = (upstream.host, upstream.port)
     try:
-        with socket.create_connection((address.host, address.port), timeout=TIMEOUT):
+        with socket.create_connection(address, timeout=TIMEOUT):
             return 0
     except OSError as error:
-        click.echo(f"chaosproxy: {url}: {error.strerror or error}", err=True)
+        click.echo(f"chaosproxy: {url or '{}:{}'.format(*address)}: {error.strerror or error}", err=True)
         return 1

@@ -52,7 +52,7 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("run", context_settings={"auto_envvar_prefix": "CHAOSPROXY"})
-@click.argument("scenarios", nargs=-1, metavar="[SCENARIO ...]")
+@click.argument("scenarios", nargs=-1, metavar="[SCENARIO ...]", envvar="CHAOSPROXY_SCENARIO")
 @click.option("--upstream", multiple=True, metavar="URL", help="http://, https:// or h2c://; repeated: round robin.")
 @click.option("--listen", multiple=True, metavar="HOST:PORT", default=("127.0.0.1:8666",), show_default=True)
 @click.option("--tls", metavar="auto|CERT:KEY", help="Serve TLS; auto makes a throw-away CA.")
@@ -86,7 +86,11 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @click.option("-v", "--verbose", count=True)
 @click.option("-q", "--quiet", is_flag=True)
 def command(**given: object) -> int:
-    """Run the proxy. SCENARIO is a file or the name of a shipped scenario; none is a transparent proxy."""
+    """Run the proxy. SCENARIO is a file or the name of a shipped scenario; none is a transparent proxy.
+
+    Every option has an environment variable: CHAOSPROXY_UPSTREAM, CHAOSPROXY_JOURNAL_LIMIT and so on; that of the
+    scenarios is CHAOSPROXY_SCENARIO. Several values stand with blanks between them. The command line wins.
+    """
     from chaosproxy.cli.serving import serve  # noqa: PLC0415 - trio is loaded by whoever needs it
 
     options = RunOptions(**given)  # type: ignore[arg-type] # click has checked each
