@@ -98,6 +98,7 @@ PUBLIC = {
         "Latency",
         "Pace",
         "Respond",
+        "Stall",
         "Timeout",
     ],
     "chaosproxy.testing": ["Cue", "Played", "Upload", "check_fault", "check_session", "check_splitter", "play"],

@@ -12,6 +12,7 @@ from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.latency import Latency
 from chaosproxy.faults.pace import Pace
 from chaosproxy.faults.respond import Respond
+from chaosproxy.faults.stall import Stall
 from chaosproxy.faults.timeout import Timeout
 
-__all__ = ["Bandwidth", "Buffer", "ClientAbort", "Cut", "HoldHead", "Latency", "Pace", "Respond", "Timeout"]
+__all__ = ["Bandwidth", "Buffer", "ClientAbort", "Cut", "HoldHead", "Latency", "Pace", "Respond", "Stall", "Timeout"]

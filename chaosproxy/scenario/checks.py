@@ -39,7 +39,8 @@ def connection(faults: Sequence[FaultSpec], paths: Sequence[Path], reader: Reade
         if not fault.on_connections:
             reader.complain(f"`{fault.name}` cannot act on a whole connection; it stands in a hop", path, key=True)
         elif fault.reads_records:
-            reader.complain("a connection has no records; use bytes or time", (*path, "at"))
+            where = (*path, "at") if fault.at is not None and fault.at.reads_records else path
+            reader.complain("a connection has no records; use bytes or time", where)
         _combinations(fault, path, reader)
 
 
@@ -49,16 +50,17 @@ def _combinations(fault: FaultSpec, path: Path, reader: Reader) -> None:
 
 
 def _records_behind_coding(faults: Sequence[tuple[FaultSpec, Path]], reader: Reader) -> None:
-    """A coded body shows no records to a fault nearer the client."""
-    coding = ""
-    for fault, path in faults:
-        if fault.way is Way.REQUEST:
-            continue
-        if coding and fault.reads_records:
-            message = f"`{fault.name}` reads records, but `{coding}` before it codes the body; put it before `{coding}`"
-            reader.complain(message, path, key=True)
-        if fault.codes_body:
-            coding = fault.name
+    """A coded body shows no records to a fault that it meets later: nearer the client; of a request, the upstream."""
+    for way, order, where in ((Way.RESPONSE, faults, "before"), (Way.REQUEST, faults[::-1], "behind")):
+        coding = ""
+        for fault, path in order:
+            if fault.way is not way:
+                continue
+            if coding and fault.reads_records:
+                message = f"`{fault.name}` reads records, but `{coding}` {where} it codes the body"
+                reader.complain(f"{message}; put it {where} `{coding}`", path, key=True)
+            if fault.codes_body:
+                coding = fault.name
 
 
 def _timeouts(fault: FaultSpec) -> Iterator[tuple[str, float]]:

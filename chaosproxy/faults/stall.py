@@ -1,0 +1,147 @@
+"""`stall`: the machine stops at an exact place, and goes on later as if nothing had been.
+
+Imitates an engine whose batch is taken by others, a long prefill, a garbage collection, a proxy that swaps. What comes
+meanwhile queues and leaves at once afterwards. The connection lives: PINGs are answered, the client's leaving is passed
+on. Servers that know about idle timeouts say something meanwhile (`keep_alives.py`): that is `meanwhile`.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from chaosproxy.chain.actions import FOREVER, Actions, Ahead, Floor, Note, Pause
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
+from chaosproxy.chain.trigger import Trigger
+from chaosproxy.chain.triggered import Triggered
+from chaosproxy.faults.keep_alives import KeepAlive, keep_alive
+from chaosproxy.faults.stalling import Beats, Between
+from chaosproxy.model.messages import Data
+from chaosproxy.model.places import Moment, Way
+from chaosproxy.model.units import Duration, Size, show_duration
+
+BODY = Trigger(moment=Moment.BODY)
+_BEFORE_THE_HEAD = (Moment.REQUEST, Moment.REQUEST_END)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meanwhile:
+    """Which keep-alive, and how often. One of them."""
+
+    comments: Duration | None = None
+    ping_events: Duration | None = None
+    empty_deltas: Duration | None = None
+
+    @property
+    def given(self) -> list[tuple[KeepAlive, float]]:
+        """What is asked for, with its interval in seconds."""
+        every: dict[KeepAlive, float | None] = {
+            "comments": self.comments,
+            "ping_events": self.ping_events,
+            "empty_deltas": self.empty_deltas,
+        }
+        return [(what, interval) for what, interval in every.items() if interval is not None]
+
+
+@register
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stall(FaultSpec):
+    """Lets nothing pass for a while."""
+
+    name: ClassVar[str] = "stall"
+    main: ClassVar[str | None] = "for_"
+    has_at: ClassVar[bool] = True
+    edits_body: ClassVar[bool] = True
+    on_connections: ClassVar[bool] = True
+    ways: ClassVar[frozenset[Way]] = frozenset(Way)
+
+    for_: Duration
+    """How long. `forever` is allowed. With a repeated `at` the next stall begins when the place has been passed, so that
+    stalls at places that come close together follow each other; those at times overlap."""
+    capacity: Size = 1024 * 1024
+    """Body bytes that may queue meanwhile; beyond it the sender has to wait. Default 1MiB."""
+    meanwhile: Meanwhile | None = None
+    """`comments`, `ping_events` or `empty_deltas` with an interval: one of them leaves every so long while it stalls, if
+    the place is between two records of server-sent events or lines, and the client takes it. Default: silence."""
+
+    @property
+    def edits(self) -> bool:
+        """Only what is said meanwhile adds anything."""
+        return self.meanwhile is not None
+
+    @property
+    def reads_records(self) -> bool:
+        return self.meanwhile is not None or (self.at is not None and self.at.reads_records)
+
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        at = self.at or BODY
+        found: list[tuple[tuple[str, ...], str]] = []
+        if at.moment is Moment.AFTER_END:
+            found.append((("at",), "behind the end mark there is nothing left to hold back; `end` is right before it"))
+        if self.meanwhile is None:
+            return found
+        given = self.meanwhile.given
+        if len(given) != 1:
+            found.append((("meanwhile",), "meanwhile needs one of comments, ping_events, empty_deltas"))
+        found += [(("meanwhile", what), "an interval is longer than nothing") for what, every in given if every <= 0]
+        if self.way is Way.REQUEST:
+            found.append((("meanwhile",), "nobody keeps a request alive; meanwhile is about the response"))
+        elif at.moment in _BEFORE_THE_HEAD:
+            found.append((("meanwhile",), "before the head nothing can be said; use headers or body"))
+        elif at.terminal == "inside":
+            found.append((("meanwhile",), "in the middle of a record nothing can be said; use before or after"))
+        return found
+
+    def start(self, context: Context) -> Fault:
+        return RunningStall(self, context) if self.for_ else NoStall()
+
+
+class NoStall(Fault):
+    """For no time at all."""
+
+    rest = FOREVER
+
+
+class RunningStall(Triggered):
+    """Rests until the place, and from there on too: the queue is the chain's."""
+
+    def __init__(self, spec: Stall, context: Context) -> None:
+        at = spec.at or BODY
+        super().__init__(at, context)
+        self.capacity = spec.capacity
+        self._for = spec.for_ / context.speed
+        self._by_clock = at.time is not None or at.idle is not None
+        self._request = context.request
+        self._until = context.began
+        self._between = Between(at)
+        self._beats: Beats | None = None
+        if spec.meanwhile is not None:
+            [(self._what, every)] = spec.meanwhile.given
+            self._beats = Beats(every / context.speed)
+            self.looks = self._between.must_look
+            self.ticks = True
+        self._detail = f"for {show_duration(spec.for_)} {at.place}"
+
+    def saw(self, data: Data) -> None:
+        self._between.saw(data, self.kind)
+
+    def fire(self, now: float) -> Actions:
+        """At a time everything that is still here waits; at a place only what is behind it."""
+        begin, detail = max(now, self._until), self._detail
+        goes_on = self._by_clock and begin > now
+        self._until = max(self._until, (now if self._by_clock else begin) + self._for)
+        if self._beats is not None:
+            if keep_alive(self._what, self.kind, self._request) is None:
+                detail += f", silent: no {self._what} can be said here"
+            elif not self._between.records(stalled=goes_on):
+                detail += ", silent: in the middle of a record"
+            else:
+                self._beats.add(begin, self._until, extends=goes_on)
+                self.due = self._beats.due
+        return (Note("fired", detail), Floor(self._until) if self._by_clock else Pause(self._until))
+
+    def wake(self, now: float) -> Actions:
+        assert self._beats is not None
+        said = keep_alive(self._what, self.kind, self._request)
+        assert said is not None
+        self._beats.beaten(now)
+        self.due = self._beats.due
+        return (Ahead(said),)
