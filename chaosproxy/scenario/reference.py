@@ -88,7 +88,7 @@ def parameters(spec: type[FaultSpec]) -> tuple[Parameter, ...]:
         for field in fields(spec)
         if field.init and (key := key_of(field.name)) not in _COMMON
     ]
-    return tuple(sorted(own, key=lambda one: one.key != spec.main))
+    return tuple(sorted(own, key=lambda one: one.key != key_of(spec.main or "")))
 
 
 def form(kind: Any) -> str:
@@ -154,5 +154,7 @@ def _default(kind: Any, field: Field[Any]) -> str | None:
     shown = dump.value(kind, default)
     if isinstance(shown, list) and len(shown) == 1:
         shown = shown[0]
+    if isinstance(shown, str):
+        return shown
     text = yaml.safe_dump(shown, default_flow_style=True, width=10**6, sort_keys=False)
     return text.removesuffix("\n").removesuffix("\n...").strip()
