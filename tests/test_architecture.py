@@ -93,6 +93,7 @@ PUBLIC = {
         "Bandwidth",
         "Buffer",
         "ClientAbort",
+        "Compress",
         "Cut",
         "HoldHead",
         "Latency",

@@ -7,6 +7,7 @@ clock; it only answers. Must not know: each other, sessions, the scenario's text
 from chaosproxy.faults.bandwidth import Bandwidth
 from chaosproxy.faults.buffer import Buffer
 from chaosproxy.faults.client_abort import ClientAbort
+from chaosproxy.faults.compress import Compress
 from chaosproxy.faults.cut import Cut
 from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.latency import Latency
@@ -15,4 +16,16 @@ from chaosproxy.faults.respond import Respond
 from chaosproxy.faults.stall import Stall
 from chaosproxy.faults.timeout import Timeout
 
-__all__ = ["Bandwidth", "Buffer", "ClientAbort", "Cut", "HoldHead", "Latency", "Pace", "Respond", "Stall", "Timeout"]
+__all__ = [
+    "Bandwidth",
+    "Buffer",
+    "ClientAbort",
+    "Compress",
+    "Cut",
+    "HoldHead",
+    "Latency",
+    "Pace",
+    "Respond",
+    "Stall",
+    "Timeout",
+]
