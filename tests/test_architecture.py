@@ -95,6 +95,7 @@ PUBLIC = {
         "ClientAbort",
         "Compress",
         "Cut",
+        "ErrorEvent",
         "HoldHead",
         "Latency",
         "Pace",

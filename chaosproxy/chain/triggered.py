@@ -9,7 +9,7 @@ from chaosproxy.chain.actions import FOREVER, WAKE, Action, Actions, Rest
 from chaosproxy.chain.fault import Context, Fault
 from chaosproxy.chain.reading import HERE, TOO_LONG, Found, Reading
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead, Trailers
+from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Moment
 
 
@@ -73,7 +73,7 @@ class Triggered(Fault):
 
     def control(self, event: Event, now: float) -> Actions:
         match event:
-            case ResponseHead() if self._at.reads_content and self.kind is not None:
+            case ResponseHead() | RequestHead() if self._at.reads_content and self.kind is not None:
                 self._reading = Reading(self._at, self.kind)
                 return (WAKE, event)
             case Trailers() | End() | Abort() if self._reading is not None:
@@ -91,6 +91,8 @@ class Triggered(Fault):
         actions: list[Action] = []
         for one in found:
             if isinstance(one, Data):
+                if self.looks:
+                    self.saw(one)
                 actions.append(one)
             elif one is TOO_LONG:
                 self.unfired = "record too long"

@@ -9,6 +9,7 @@ from chaosproxy.faults.buffer import Buffer
 from chaosproxy.faults.client_abort import ClientAbort
 from chaosproxy.faults.compress import Compress
 from chaosproxy.faults.cut import Cut
+from chaosproxy.faults.error_event import ErrorEvent
 from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.latency import Latency
 from chaosproxy.faults.pace import Pace
@@ -22,6 +23,7 @@ __all__ = [
     "ClientAbort",
     "Compress",
     "Cut",
+    "ErrorEvent",
     "HoldHead",
     "Latency",
     "Pace",
