@@ -90,6 +90,7 @@ OPTIONAL = {"brotli", "backports", "pytest"}
 PUBLIC = {
     "chaosproxy": ["Error", "ExchangeRecord", "OpenProxy", "ScenarioError", "ServedProxy", "open_proxy", "serve"],
     "chaosproxy.faults": [
+        "AbortUpstream",
         "Bandwidth",
         "Buffer",
         "ClientAbort",

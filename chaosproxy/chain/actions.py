@@ -96,6 +96,9 @@ class Finish:
     cause: str
     keep_upstream: bool = False
     """True: only the client's side ends (`side: client`); the upstream runs on and is drained."""
+    upstream: tuple[Ending, ...] = ()
+    """How the upstream is ended: the first that its protocol knows, else, as without any, a FIN on HTTP/1 and
+    RST_STREAM(CANCEL) on HTTP/2. Only `fin`, `rst` and `stream`."""
     detail: str = ""
     """For the journal, behind what was done: `after event 3`."""
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from chaosproxy.chain.actions import Finish, Reply
 from chaosproxy.chain.between import Anchor, Relay, watches_request
 from chaosproxy.chain.conditions import holds_for_client
+from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.exit import WINDOW
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.place import Place
@@ -34,6 +35,8 @@ class Chain:
         """A fault of the request way has ended it: what it let pass of the request still goes to the upstream, first."""
         self.cancel_cause = ""
         """Why: the fault's cause, or the hangup's."""
+        self.upstream_endings: tuple[Ending, ...] = ()
+        """How the upstream is to be told; see `Finish.upstream`."""
         self.began = began
         self._fired: set[int] = set()
         self._own_ends: list[tuple[End, str]] = []
@@ -157,12 +160,13 @@ class Chain:
             return  # it is over here already
         out.rouse()
         ending = chosen(finish, out)
-        self.note(place, "fired", f"{ending} {finish.detail}".rstrip(), now)
+        self.note(place, "fired", finish.detail if finish.upstream else f"{ending} {finish.detail}".rstrip(), now)
         result = made(ending, finish.cause, out)
         if survives(ending, out):
             self._let_go(out, result if isinstance(result, tuple) else (), now)
             return
         place.closed = True
+        self.upstream_endings = finish.upstream
         self.last_words = place.placed.spec.way is Way.REQUEST
         self._let_go(out, self._answer(result) if isinstance(result, Reply) else result, now, finish.cause)
         if finish.keep_upstream:

@@ -4,6 +4,7 @@ Importing this package makes them known to `chain.fault.REGISTRY`. Rules: a faul
 clock; it only answers. Must not know: each other, sessions, the scenario's text.
 """
 
+from chaosproxy.faults.abort_upstream import AbortUpstream
 from chaosproxy.faults.bandwidth import Bandwidth
 from chaosproxy.faults.buffer import Buffer
 from chaosproxy.faults.client_abort import ClientAbort
@@ -18,6 +19,7 @@ from chaosproxy.faults.stall import Stall
 from chaosproxy.faults.timeout import Timeout
 
 __all__ = [
+    "AbortUpstream",
     "Bandwidth",
     "Buffer",
     "ClientAbort",

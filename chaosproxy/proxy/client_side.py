@@ -119,7 +119,7 @@ class ClientSide:
             self._sent_own(answer, now)
             return answer, Ending("proxy", "clean", abort.cause)
         passed = endings.passed_on(abort, upstream=upstream_protocol, client=protocol)
-        by = "proxy" if abort.cause == "malformed" else "upstream"
+        by = "proxy" if abort.cause in ("malformed", "connection") else "upstream"
         return [passed], Ending(by, endings.how(passed, protocol, self._framing), abort.cause)
 
     def refuse(self, abort: Abort, now: float) -> None:

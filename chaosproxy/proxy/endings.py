@@ -5,11 +5,13 @@ FIN short of its framing -> FIN, RST_STREAM(INTERNAL_ERROR); RST -> RST, RST_STR
 RST_STREAM(c) -> FIN, RST_STREAM(c). A whole HTTP/2 connection's end counts as RST_STREAM(INTERNAL_ERROR) for each stream.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from chaosproxy.chain.endings import Ending
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead
-from chaosproxy.model.places import Framing, Manner, Scope
+from chaosproxy.model.places import Framing, Manner, Peer, Scope
 
 INTERNAL_ERROR = 0x2
 CANCEL = 0x8
@@ -36,6 +38,19 @@ CODES = (
 def code_name(code: int) -> str:
     """The name of an HTTP/2 error code, or its number in hexadecimal."""
     return CODES[code] if 0 <= code < len(CODES) else f"0x{code:x}"
+
+
+def of_upstream(wanted: Sequence[Ending], cause: str, protocol: str) -> Abort:
+    """How an upstream that nobody wants any more is told: the first of `wanted` that its protocol has a word for, else
+    what gateways do, which is a FIN on HTTP/1 and RST_STREAM(CANCEL) on HTTP/2."""
+    for ending in wanted:
+        if ending.kind == "rst":
+            return Abort(cause, Peer.PROXY, Scope.CONNECTION, Manner.RESET)
+        if ending.kind == "fin":
+            return Abort(cause, Peer.PROXY, Scope.CONNECTION, Manner.FIN)
+        if ending.kind == "stream" and protocol == "h2":
+            return Abort(cause, Peer.PROXY, Scope.STREAM, Manner.RESET, ending.code)
+    return Abort(cause, Peer.PROXY, Scope.STREAM, Manner.RESET, CANCEL)
 
 
 def is_stream_reset(abort: Abort) -> bool:
@@ -73,6 +88,7 @@ _REASONS = {
     "upstream:rst": "the upstream reset the connection",
     "upstream:unreachable": "the upstream cannot be reached",
     "malformed": "the upstream broke HTTP",
+    "connection": "another exchange has ended the upstream's connection",
 }
 
 

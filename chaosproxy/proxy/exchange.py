@@ -229,7 +229,7 @@ class Exchange:
                 upstream.pump(now)
                 client.pump(chain, upstream.protocol, now)
                 if chain.cancelled and not upstream.over and not (chain.last_words and upstream.awaits_last_words):
-                    upstream.end(chain.cancel_cause, now)
+                    upstream.end(chain.cancel_cause, now, chain.upstream_endings)
                 if not upstream.over:
                     upstream.credit(now)
                 self._credit_client()

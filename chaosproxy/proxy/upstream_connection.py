@@ -5,7 +5,8 @@ Must not know: how it was dialled, who waits for one.
 
 from typing import Protocol
 
-from chaosproxy.model.messages import Event
+from chaosproxy.model.messages import Abort, Event
+from chaosproxy.model.places import Peer, Scope
 from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.connection import Connection, Spawn
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session, Signal, Stopped
@@ -95,6 +96,14 @@ class UpstreamConnection(Connection):
                 self.upstream.lost(self)
             case Gone():  # the server role's alone
                 pass
+
+    def end(self, stream: int, abort: Abort, now: float) -> None:
+        """The exchange on `stream` ends it. Where that ends the whole connection, its siblings lose it too."""
+        self.session.abort(stream, abort)
+        if abort.scope is Scope.CONNECTION:
+            taken_along = Abort("connection", Peer.UPSTREAM, Scope.CONNECTION, abort.manner)
+            for signal in self.session.resume():
+                self.handle(Arrived(signal.stream, [taken_along]) if isinstance(signal, Arrived) else signal, now)
 
     def writable(self, now: float) -> None:
         for exchange in list(self.exchanges.values()):

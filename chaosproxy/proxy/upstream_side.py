@@ -3,13 +3,15 @@
 Must not know: the client's connection.
 """
 
+from collections.abc import Sequence
 from typing import Protocol
 
+from chaosproxy.chain.endings import Ending
 from chaosproxy.framing import splitter_for
-from chaosproxy.journal.record import Ending
+from chaosproxy.journal.record import Ending as Ended
 from chaosproxy.model import headers as fields
 from chaosproxy.model.messages import Abort, Data, End, Event, Interim, RequestHead, ResponseHead
-from chaosproxy.model.places import Framing, Manner, Peer, Scope
+from chaosproxy.model.places import Framing, Manner, Peer
 from chaosproxy.proxy import endings
 from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.plan import Plan
@@ -205,7 +207,7 @@ class UpstreamSide:
             line.records = splitter_for(fields.first(head.headers, b"content-type"), self._plan.records)
 
     def _finished(self, now: float) -> None:
-        self._observer.upstream_closed(Ending("upstream", "clean"), now)
+        self._observer.upstream_closed(Ended("upstream", "clean"), now)
         if not self.request_ended and self.connection is not None:
             # Answered before the request was complete: the answer is delivered whole, no more is sent (RFC 9112 9.3).
             self.connection.session.abort(self._stream, Abort("upstream:early", Peer.PROXY, code=0))
@@ -213,9 +215,11 @@ class UpstreamSide:
         self.leave()
 
     def _broken(self, abort: Abort, now: float) -> None:
-        ending = Ending("upstream", abort.cause.partition("upstream:")[2])
+        ending = Ended("upstream", abort.cause.partition("upstream:")[2])
+        if abort.cause == "connection":
+            ending = Ended("proxy", endings.how(abort, self.protocol, Framing.NONE), "connection")
         if abort.cause == "malformed":
-            ending = Ending("proxy", "stream:PROTOCOL_ERROR" if self.protocol == "h2" else "fin", "malformed")
+            ending = Ended("proxy", "stream:PROTOCOL_ERROR" if self.protocol == "h2" else "fin", "malformed")
         self._observer.upstream_closed(ending, now, abort.detail)
         self.leave()
 
@@ -237,8 +241,8 @@ class UpstreamSide:
 
     # ---- the end
 
-    def end(self, cause: str, now: float) -> None:
-        """Nobody wants the upstream any more: tell it at once."""
+    def end(self, cause: str, now: float, wanted: Sequence[Ending] = ()) -> None:
+        """Nobody wants the upstream any more: tell it at once, in the first of the `wanted` ways that it has."""
         if self.over:
             return
         self.over = True
@@ -247,10 +251,10 @@ class UpstreamSide:
         connection = self.connection
         if connection is None:
             return
-        abort = Abort(cause, Peer.PROXY, scope=Scope.STREAM, manner=Manner.RESET, code=endings.CANCEL)
-        connection.session.abort(self._stream, abort)
+        abort = endings.of_upstream(wanted, cause, self.protocol)
+        connection.end(self._stream, abort, now)
         how = endings.how(abort, self.protocol, Framing.NONE)
-        self._observer.upstream_closed(Ending("proxy", how, cause), now)
+        self._observer.upstream_closed(Ended("proxy", how, cause), now)
         self._release()
 
     def leave(self) -> None:
@@ -261,7 +265,7 @@ class UpstreamSide:
     def tunnel_ended(self, now: float) -> None:
         """Both ways of the tunnel have ended."""
         if not self.over:
-            self._observer.upstream_closed(Ending("upstream", "clean"), now)
+            self._observer.upstream_closed(Ended("upstream", "clean"), now)
             self.leave()
 
     def _release(self) -> None:

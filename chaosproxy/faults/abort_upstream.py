@@ -1,0 +1,61 @@
+"""`abort_upstream`: the machine hangs up on the upstream, and leaves the client waiting.
+
+Imitates a gateway whose worker dies between two sockets, a cancelled task that forgot its client, a sidecar that is
+replaced: the upstream sees its client end, as it does when a real client leaves; the client is told nothing. Its socket
+stays open and its leaving is noticed, which is what ends the exchange.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from chaosproxy.chain.actions import Actions, Finish
+from chaosproxy.chain.endings import Ending
+from chaosproxy.chain.fault import Context, FaultSpec, register
+from chaosproxy.chain.trigger import Trigger
+from chaosproxy.chain.triggered import Triggered
+from chaosproxy.model.places import Moment
+
+_SILENCE = (Ending("silence"),)
+_KINDS = ("fin", "rst", "stream")
+_GATEWAY = (Ending("stream", code=0x8), Ending("fin"))
+"""RST_STREAM(CANCEL) where there are streams, as RFC 9113 section 7 has it for a stream that is no longer needed."""
+
+
+@register
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbortUpstream(FaultSpec):
+    """Ends the upstream's side at an exact place; the client hears nothing more."""
+
+    name: ClassVar[str] = "abort_upstream"
+    main: ClassVar[str | None] = "then"
+    has_at: ClassVar[bool] = True
+
+    then: tuple[Ending, ...] = _GATEWAY
+    """How the upstream sees its client end: `fin`, `rst` or `{stream: CODE}`; of a list the first that is possible on the
+    upstream's protocol (a stream is possible on HTTP/2 only), else `fin`. On HTTP/2 `fin` and `rst` end the whole
+    connection, with every other stream on it. Default: what gateways do, `{stream: CANCEL}` on HTTP/2, `fin` on HTTP/1."""
+
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        found: list[tuple[tuple[str, ...], str]] = []
+        odd = [ending for ending in self.then if ending.kind not in _KINDS]
+        if odd:
+            message = f"`{odd[0].kind}` is not how a client ends; expected fin, rst or {{stream: CODE}}"
+            found.append((("then",), message))
+        if self.at is not None and self.at.moment in (Moment.END, Moment.AFTER_END):
+            found.append((("at",), "at the end the upstream is done by itself; abort it before"))
+        return found
+
+    def start(self, context: Context) -> "RunningAbortUpstream":
+        return RunningAbortUpstream(self, context)
+
+
+class RunningAbortUpstream(Triggered):
+    """Rests until the place."""
+
+    def __init__(self, spec: AbortUpstream, context: Context) -> None:
+        at = spec.at or Trigger(moment=Moment.BODY)
+        super().__init__(at, context)
+        self._finish = Finish(_SILENCE, "abort_upstream", upstream=spec.then, detail=f"ended the upstream {at.place}")
+
+    def fire(self, now: float) -> Actions:
+        return (self._finish,)
