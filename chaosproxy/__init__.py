@@ -1,7 +1,8 @@
 """A programmable buffering and chaos proxy for streaming clients.
 
 The public names; everything else is private by declaration. What needs Trio is loaded when it is first asked for, so
-that `import chaosproxy` costs nothing to speak of.
+that `import chaosproxy` costs nothing to speak of. PYTEST_DONT_REWRITE: whoever imports it before pytest starts is not
+warned for that.
 """
 
 from importlib import import_module

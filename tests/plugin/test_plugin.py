@@ -357,3 +357,40 @@ def test_pytest_explains_the_marker_the_fixtures_and_the_option(suite):
     done.stdout.fnmatch_lines(["chaosproxy -- *", "chaosproxy_factory -- *", "chaosproxy_session *session scope* -- *"])
     done = suite("def test_it(): ...", "--help")
     done.stdout.fnmatch_lines(["*--chaosproxy-upstream=URL*"])
+
+
+def test_the_openai_client_against_the_embedded_origin(suite):
+    done = suite(
+        """
+import openai, pytest
+
+QUESTION = {"model": "m", "messages": [{"role": "user", "content": "hello"}], "stream": True}
+
+def read(client):
+    return [part.choices[0].delta.content for part in client.chat.completions.create(**QUESTION) if part.choices]
+
+@pytest.fixture
+def client():
+    with openai.OpenAI(max_retries=0, timeout=20) as client:
+        yield client
+
+@pytest.mark.chaosproxy(sdk_env=True, speed=50)
+def test_whole(client, chaosproxy):
+    assert len(read(client)) == 8
+    assert chaosproxy.wait(timeout=20)[0].end.how == "clean"
+    assert chaosproxy.origin.stats()["finished"] == 1
+
+@pytest.mark.chaosproxy("three.yaml", sdk_env=True, speed=50)
+def test_reset(client, chaosproxy):
+    with pytest.raises(openai.APIConnectionError):
+        read(client)
+    assert chaosproxy.wait(timeout=20)[0].response.events_out == 3
+
+@pytest.mark.chaosproxy({"version": 1, "faults": [{"cut": {"at": {"event": 3}, "then": "clean"}}]}, sdk_env=True, speed=50)
+def test_naive(client):
+    assert len(read(client)) == 8
+""",
+        "--tb=short",
+    )
+    done.assert_outcomes(passed=2, failed=1)
+    done.stdout.fnmatch_lines(["*assert 3 == 8*", "#1 POST /v1/chat/completions 200 *3 events*: clean by proxy (cut)*"])
