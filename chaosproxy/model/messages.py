@@ -151,9 +151,11 @@ H = TypeVar("H", bound=RequestHead | ResponseHead)
 
 
 def without_length(head: H) -> H:
-    """The head with Content-Length taken out and the body chunked, for a body whose length a fault may change. A request
-    without a body stays as it is: nothing can be put into it."""
-    if head.framing is not Framing.LENGTH or (isinstance(head, RequestHead) and head.final):
+    """The head with Content-Length taken out and, from HTTP/1, the body chunked, for a body whose length a fault may
+    change. A request without a body stays as it is: nothing can be put into it."""
+    if head.framing not in (Framing.LENGTH, Framing.STREAM) or (isinstance(head, RequestHead) and head.final):
         return head
     headers = tuple(pair for pair in head.headers if pair[0].lower() != b"content-length")
+    if head.framing is Framing.STREAM:
+        return head if headers == head.headers else replace(head, headers=headers)
     return replace(head, headers=headers, framing=Framing.CHUNKED)

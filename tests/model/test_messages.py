@@ -71,7 +71,14 @@ def test_the_length_of_an_upload_is_taken_out_too_but_not_that_of_nothing():
     assert without_length(empty) is empty
 
 
-@pytest.mark.parametrize("framing", [Framing.CHUNKED, Framing.CLOSE, Framing.STREAM, Framing.NONE])
+def test_over_http_2_the_length_goes_too_for_there_it_would_be_counted():
+    head = ResponseHead(200, ((b"content-length", b"5"), (b"x-one", b"1")), framing=Framing.STREAM)
+    assert without_length(head) == ResponseHead(200, ((b"x-one", b"1"),), framing=Framing.STREAM)
+    unknown = ResponseHead(200, ((b"x-one", b"1"),), framing=Framing.STREAM)
+    assert without_length(unknown) is unknown
+
+
+@pytest.mark.parametrize("framing", [Framing.CHUNKED, Framing.CLOSE, Framing.NONE])
 def test_a_head_without_a_length_stays_as_it_is(framing):
     head = ResponseHead(200, ((b"Content-Length", b"5"),), framing=framing)
     assert without_length(head) is head
