@@ -7,17 +7,20 @@ from chaosproxy.chain.line import Line
 from chaosproxy.chain.placed import Noted
 from chaosproxy.journal import mask
 from chaosproxy.journal.record import Ending, ExchangeRecord, Fired, NotFired
+from chaosproxy.model.headers import tokens
 from chaosproxy.model.messages import RequestHead, ResponseHead
 
 
 class Observer:
     """The pen of one exchange. Times come in the driver's clock and are kept from the request's first byte."""
 
-    __slots__ = ("_began", "arrived_marks", "delivered_marks", "record")
+    __slots__ = ("_began", "_coded", "arrived_marks", "delivered_marks", "record")
 
     def __init__(self, record: ExchangeRecord, began: float) -> None:
         self.record = record
         self._began = began
+        self._coded = False
+        """What goes to the client is coded: it has no records that anybody could see."""
         self.arrived_marks = record.arrivals
         self.delivered_marks = record.deliveries
 
@@ -49,6 +52,7 @@ class Observer:
 
     def head_sent(self, head: ResponseHead, now: float) -> None:
         self.record.times.head_sent = now - self._began
+        self._coded = bool(set(tokens(head.headers, b"content-encoding")) - {b"identity"})
         self._show_head(head)
 
     def _show_head(self, head: ResponseHead) -> None:
@@ -66,6 +70,8 @@ class Observer:
             self.record.times.first_event_in = now - self._began
 
     def event_out(self, now: float) -> None:
+        if self._coded:
+            return
         times = self.record.times
         times.last_event_out = now - self._began
         if times.first_event_out is None:
@@ -102,4 +108,5 @@ class Observer:
         shown = self.record.response
         shown.bytes_in, shown.bytes_out = response.bytes_in, response.bytes_out
         if response.records is not None:
-            shown.events_in, shown.events_out = response.records_in, response.records_out
+            shown.events_in = response.records_in
+            shown.events_out = None if self._coded else response.records_out
