@@ -4,10 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: test lint docs bench clean install
+.PHONY: test demo lint docs bench clean install
 
 test: lint
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# What a user installs is enough for it; where everything is installed already, that is used.
+demo: $(if $(wildcard $(STAMP)),$(STAMP),$(VENV)/.plain)
+	$(BIN)/chaosproxy demo
 
 lint: install
 	$(BIN)/ruff check .
@@ -16,11 +20,18 @@ lint: install
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "chaosproxy needs Python 3.11 or newer; say which: make test PYTHON=python3.12"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+$(STAMP): pyproject.toml $(VENV)/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint]'
 	@touch $(STAMP)
+
+$(VENV)/.plain: pyproject.toml $(VENV)/.made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "chaosproxy needs Python 3.11 or newer; say which: make test PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
 
 docs: install
 	$(BIN)/python -m docs.generate

@@ -65,7 +65,7 @@ ONLY_IN = {
     "uvicorn": {"origin"},
     "starlette": {"origin"},
     "pytest": {"pytest_plugin"},
-    "zlib": {"faults"},
+    "zlib": {"faults", "demo"},
     "brotli": {"faults"},
     "backports.zstd": {"faults"},
     "compression": {"faults"},  # zstd, from Python 3.14 on
@@ -83,8 +83,8 @@ ONLY_IN = {
 """Of libraries, and of those parts of the standard library that break a promise, the packages that may import them.
 The longest name that fits decides."""
 COMES_WITH = {"re2": "google-re2", "yaml": "pyyaml", "pydantic_core": "pydantic", "annotated_types": "pydantic"}
-OPTIONAL = {"brotli", "backports", "pytest"}
-"""What is imported where it is there: of the extras, and by the plugin that pytest loads."""
+OPTIONAL = {"brotli", "backports", "compression", "pytest"}
+"""What is imported where it is there: of the extras, of a later Python, and by the plugin that pytest loads."""
 """The distribution of a module, where it is not called the same; pydantic's two are part of its documented interface."""
 
 PUBLIC = {

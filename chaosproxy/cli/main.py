@@ -13,6 +13,7 @@ from chaosproxy.errors import Error, ScenarioError, UnavailableError, UsageError
 
 COMMANDS = {
     "run": "chaosproxy.cli.run",
+    "demo": "chaosproxy.cli.demo",
     "scenarios": "chaosproxy.cli.scenarios",
     "lint": "chaosproxy.cli.lint",
     "schema": "chaosproxy.cli.schema",

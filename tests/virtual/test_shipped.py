@@ -257,7 +257,7 @@ async def test_one_connection_with_six_of_them_makes_nobody_wait(autojump_clock,
 
 
 async def test_gateway_timeout_is_a_page_where_a_stream_should_be(autojump_clock):
-    seen = await told("gateway-timeout", [Pause(1), *stream(8, 0.02)], within=130)
+    seen = await told("gateway-timeout", [Pause(1), *stream(8, 0.02)], within=170)
     assert (seen.head, seen.status, seen.count) == (100, 524, 0)
     assert b"text/html" in seen.raw
     assert b"<!DOCTYPE html>" in seen.body

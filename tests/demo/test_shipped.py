@@ -1,0 +1,63 @@
+"""Every shipped scenario can be shown, and its picture tells what it is about."""
+
+import pytest
+import trio
+
+from chaosproxy.demo.plan import plan
+from chaosproxy.demo.shown import show
+from chaosproxy.demo.words import meaning
+from chaosproxy.origin.serving import OriginOptions, serving
+from chaosproxy.scenario import library
+from chaosproxy.scenario.load import load
+
+SAID = {
+    "one-connection": "from there it went on",
+    "whole-answer": "all the others at once",
+    "buffer-4k": "all the others at once",
+    "idle-drop": "broke off before any",
+    "rate-limited": "429, Retry-After: 1",
+    "missing-done": "ended cleanly, as HTTP sees it",
+    "missing-last-chunk": "broke off after 3 of",
+    "reset": "broke off after 3 of",
+    "h2-reset": "broke off after 3 of",
+    "killed-mid-chunk": "broke off",
+    "total-timeout": "broke off",
+}
+"""What is said of those that do not depend on how busy this machine is."""
+
+
+@pytest.fixture(scope="module")
+def shown():
+    """Several at once: most of the time passes in waiting."""
+    seen = {}
+
+    async def one(name, url, turns):
+        async with turns:
+            seen[name] = await show(name, plan(load(name)), url)
+
+    async def every(url):
+        turns = trio.CapacityLimiter(6)
+        async with trio.open_nursery() as nursery:
+            for name in library.shipped():
+                nursery.start_soon(one, name, url, turns)
+
+    with serving(OriginOptions(slots=1000, kv_blocks=100_000)) as origin:
+        trio.run(every, origin.url)
+    return seen
+
+
+@pytest.mark.parametrize("name", library.shipped())
+def test_it_can_be_shown(shown, name):
+    seen = shown[name]
+    assert (seen.direct.status, seen.direct.end) == (200, "clean")
+    assert sum(count for _, count in seen.direct.events) >= 40
+    assert plan(load(name)).taken
+    assert seen.record is not None
+    if name not in {"tokens", "one-connection"}:
+        assert seen.record.rule == 0
+        assert [fired.fault for fired in seen.record.faults], "the proxy says what it did"
+    assert SAID.get(name, "") in meaning(seen.direct, seen.through)
+
+
+def test_every_sentence_is_of_a_shipped_one():
+    assert SAID.keys() <= library.shipped().keys()
