@@ -97,6 +97,7 @@ PUBLIC = {
         "Compress",
         "Cut",
         "ErrorEvent",
+        "Headers",
         "HoldHead",
         "Latency",
         "Pace",

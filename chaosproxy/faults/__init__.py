@@ -11,6 +11,7 @@ from chaosproxy.faults.client_abort import ClientAbort
 from chaosproxy.faults.compress import Compress
 from chaosproxy.faults.cut import Cut
 from chaosproxy.faults.error_event import ErrorEvent
+from chaosproxy.faults.headers import Headers
 from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.latency import Latency
 from chaosproxy.faults.pace import Pace
@@ -26,6 +27,7 @@ __all__ = [
     "Compress",
     "Cut",
     "ErrorEvent",
+    "Headers",
     "HoldHead",
     "Latency",
     "Pace",
