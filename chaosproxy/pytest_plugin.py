@@ -123,29 +123,35 @@ def _chaosproxy_session_test(request: pytest.FixtureRequest, chaosproxy_session:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the nearest marker of a test says."""
+    """What the markers of a test say together, those of its module and class too; of each argument the nearest counts."""
 
     given: bool
+    """A scenario is named, None too."""
     scenario: Any
     options: Mapping[str, Any]
     sdk_env: bool
 
     @classmethod
     def of(cls, item: pytest.Item) -> "_Asked":
-        marker = item.get_closest_marker("chaosproxy")
-        if marker is None:
-            return cls(given=False, scenario=None, options={}, sdk_env=False)
-        given = dict(marker.kwargs)
-        if len(marker.args) + ("scenario" in given) > 1:
-            raise _wrong("the marker takes one scenario, and everything else by its name")
-        scenario = marker.args[0] if marker.args else given.pop("scenario", None)
-        sdk_env = given.pop("sdk_env", False)
-        if not isinstance(sdk_env, bool):
-            raise _wrong(f"sdk_env is True or False; found {sdk_env!r}")
-        for name in given:
-            if name not in OPTIONS:
-                raise _wrong(f"the marker has no argument {name!r}; there are: scenario, {', '.join(OPTIONS)}, sdk_env")
-        return cls(given=True, scenario=scenario, options=given, sdk_env=sdk_env)
+        said: dict[str, Any] = {}
+        for marker in item.iter_markers("chaosproxy"):  # the nearest first
+            said = _arguments(marker) | said
+        given = "scenario" in said
+        return cls(given, said.pop("scenario", None), sdk_env=said.pop("sdk_env", False), options=said)
+
+
+def _arguments(marker: pytest.Mark) -> dict[str, Any]:
+    said = dict(marker.kwargs)
+    if len(marker.args) + ("scenario" in said) > 1:
+        raise _wrong("the marker takes one scenario, and everything else by its name")
+    if marker.args:
+        said["scenario"] = marker.args[0]
+    for name in said:
+        if name not in {"scenario", *OPTIONS, "sdk_env"}:
+            raise _wrong(f"the marker has no argument {name!r}; there are: scenario, {', '.join(OPTIONS)}, sdk_env")
+    if not isinstance(said.get("sdk_env", False), bool):
+        raise _wrong(f"sdk_env is True or False; found {said['sdk_env']!r}")
+    return said
 
 
 @contextlib.contextmanager

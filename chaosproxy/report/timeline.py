@@ -4,22 +4,28 @@ Rules: as those of the line: whatever a peer sent, no control characters. Moment
 first byte; what did not happen has no line.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from chaosproxy.journal.record import Ending, ExchangeRecord
 from chaosproxy.report.line import exchange_line, shown
 
+DETAILED = 50
+"""Of that many exchanges, the latest, the moments are told; of earlier ones their line."""
 
-def timeline(records: Iterable[ExchangeRecord]) -> str:
+
+def timeline(records: Sequence[ExchangeRecord]) -> str:
     """Each exchange, running ones included: its line, then its moments in order, then the faults that did not act."""
-    return "\n".join(line for record in records for line in _lines(record))
+    earlier, latest = records[:-DETAILED], records[-DETAILED:]
+    lines = [exchange_line(record) for record in earlier]
+    for record in latest:
+        lines += [exchange_line(record), *_details(record)]
+    return "\n".join(lines)
 
 
-def _lines(record: ExchangeRecord) -> list[str]:
+def _details(record: ExchangeRecord) -> list[str]:
     moments = sorted(_moments(record), key=lambda moment: moment[0])  # stable: at one moment, in travelling order
-    lines = [exchange_line(record), *(f"{seconds * 1000:9.0f} ms  {what}" for seconds, what in moments)]
-    lines += [f"   not fired: {missed.fault} ({shown(missed.reason)})" for missed in record.not_fired]
-    return lines
+    lines = [f"{seconds * 1000:9.0f} ms  {what}" for seconds, what in moments]
+    return lines + [f"   not fired: {missed.fault} ({shown(missed.reason)})" for missed in record.not_fired]
 
 
 def _moments(record: ExchangeRecord) -> list[tuple[float, str]]:

@@ -171,6 +171,37 @@ def test_place(chaosproxy): ...
     done.stdout.fnmatch_lines(["chaosproxy: wrong.yaml:3:16: *event*"])
 
 
+def test_of_each_argument_the_nearest_marker_says_it(suite, upstream):
+    done = suite(
+        CLIENT
+        + """
+import os, pytest
+
+pytestmark = pytest.mark.chaosproxy("three.yaml", seed=1, sdk_env=True)
+
+def test_of_the_module(chaosproxy):
+    assert read(chaosproxy.url)[0].count(b"data") == 3
+    assert chaosproxy.wait(timeout=20)[0].seed == 1
+
+@pytest.mark.chaosproxy(seed=2)
+class TestOfTheClass:
+    @pytest.mark.chaosproxy(None)
+    def test_of_the_test(self, chaosproxy):
+        assert read(chaosproxy.url)[0].count(b"data") == 8
+        assert chaosproxy.wait(timeout=20)[0].seed == 2
+        assert os.environ["OLLAMA_HOST"] == chaosproxy.url
+
+    @pytest.mark.parametrize("seed", [pytest.param(3, marks=pytest.mark.chaosproxy(seed=3))])
+    def test_of_a_parameter(self, chaosproxy, seed):
+        assert read(chaosproxy.url)[0].count(b"data") == 3
+        assert chaosproxy.wait(timeout=20)[0].seed == seed
+""",
+        "--chaosproxy-upstream",
+        upstream,
+    )
+    done.assert_outcomes(passed=3)
+
+
 def test_a_factory_makes_any_number_and_closes_them(suite, upstream):
     done = suite(
         CLIENT
