@@ -106,7 +106,10 @@ def _timing(straight: Numbers, seen: Numbers) -> str:
             "total does not show it; the longest gap does, and the time to the first event."
         )
     if not _late(first, before):
-        return "No difference worth a word: every event came when it was sent."
+        return (
+            f"Hardly a difference: every event came, the first after {milliseconds(first)} against "
+            f"{milliseconds(before)}, and the longest gap is {milliseconds(gap)} against {milliseconds(had_gap)}."
+        )
     if seen.total - first < AT_ONCE * (straight.total - before):
         return (
             f"{waited}, and then all the others at once. Nothing is lost, and the total does not show it "

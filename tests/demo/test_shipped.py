@@ -20,6 +20,12 @@ SAID = {
     "missing-last-chunk": "broke off after 3 of",
     "reset": "broke off after 3 of",
     "h2-reset": "broke off after 3 of",
+    "gzip-until-end": "all the others at once",
+    "stall-comments": "After 3 of 40 events bytes still came",
+    "slow-drip": "bytes still came, and no event",
+    "error-openai": "After 5 events came an error inside a 200",
+    "error-anthropic": "After 5 events came an error inside a 200",
+    "error-ollama": "After 5 events came an error inside a 200",
     "killed-mid-chunk": "broke off",
     "total-timeout": "broke off",
 }
