@@ -1,14 +1,14 @@
 """The engine: slots, KV blocks and the timetable of every token. No clock and no I/O: the caller says what time it is.
 
 A job waits until a slot and the blocks for its prompt and first token are free, in order of arrival. Its k-th token
-(from 0) is made `first + k * gap` after its admission. It takes a block whenever its tokens outgrow those it has; if
+(from 0) is made `first + k * gap` after its admission: a timetable, not a row of sleeps. It takes a block whenever its tokens outgrow those it has; if
 none is free, the job admitted last gives up its own, waits once more at the front and goes on from its last token, as
 vLLM preempts by recomputation. Must not know: who asked, and for what text.
 """
 
 import math
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 
@@ -53,12 +53,13 @@ class Job:
     """KV blocks it holds."""
     due: float = math.inf
     """When its next token is made."""
-    start: float = 0.0
-    """When token 0 of its present timetable is due."""
+    start: float = math.inf
+    """When the first token since its admission is due; those before it are `skipped`."""
+    skipped: int = 0
 
     def blocks_for(self, tokens: int) -> int:
         """The blocks that its prompt and so many tokens need."""
-        return math.ceil((self.prompt + tokens) / BLOCK)
+        return -(-(self.prompt + tokens) // BLOCK)
 
 
 class TooLongError(ValueError):
@@ -123,8 +124,9 @@ class Engine:
         self._aborted += 1
         self._admit(now)
 
-    def advance(self, now: float) -> Iterator[Job]:
-        """Make all tokens that are due, each at its own time; the job of each."""
+    def advance(self, now: float) -> list[Job]:
+        """Make all tokens that are due, in order and each at its own time, however late it is now; the job of each."""
+        made: list[Job] = []
         while self.due <= now:
             job = min(self._running, key=lambda one: one.due)  # the one admitted first, where several are due
             at = job.due
@@ -133,10 +135,11 @@ class Engine:
             if job.made == job.tokens:
                 self._finish(job)
             else:
-                job.due = job.start + job.made * job.gap
+                job.due = job.start + (job.made - job.skipped) * job.gap
                 self._grow(job)
             self._admit(at)
-            yield job
+            made.append(job)
+        return made
 
     def _finish(self, job: Job) -> None:
         self._running.remove(job)
@@ -168,8 +171,8 @@ class Engine:
             self._take(job, needs)
             self._running.append(self._waiting.popleft())
             job.state = State.RUNNING
-            job.start = now + job.first - job.made * job.gap
-            job.due = now + job.first
+            job.start = job.due = now + job.first
+            job.skipped = job.made
 
     def _take(self, job: Job, number: int) -> None:
         job.blocks += number

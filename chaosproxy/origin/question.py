@@ -15,8 +15,8 @@ from chaosproxy.origin.words import SAYING, Words, how_many
 
 TOKENS, FIRST, GAP = 8, 0.05, 0.02
 HEADER = "x-chaosproxy-"
-MOST = 10**9
-"""More tokens than any number of blocks holds."""
+DIGITS = 18
+"""More than any number of tokens needs."""
 
 T = TypeVar("T")
 Body = Mapping[str, object]
@@ -62,16 +62,18 @@ class Question:
 
 
 def read_knobs(query: Mapping[str, str], headers: Mapping[str, str]) -> Knobs:
-    """The knobs of a request. BadQuestionError names the one that is wrong."""
+    """The knobs of a request. BadQuestionError names the one that is wrong. Headers may hold UTF-8."""
 
     def knob(name: str, read: Callable[[str], T], default: T) -> T:
-        for given, field in ((query.get(name), name), (headers.get(HEADER + name), HEADER + name)):
-            if given is not None:
-                try:
-                    return read(given)
-                except ValueError as error:
-                    raise BadQuestionError(f"{field}: {error}", field) from error
-        return default
+        where, given = name, query.get(name)
+        if given is None:
+            where, given = HEADER + name, headers.get(HEADER + name)
+        if given is None:
+            return default
+        try:
+            return read(given if where == name else given.encode("latin-1").decode("utf-8", "replace"))
+        except ValueError as error:
+            raise BadQuestionError(f"{where}: {error}", where) from error
 
     return Knobs(
         tokens=knob("tokens", _count, None),
@@ -82,8 +84,8 @@ def read_knobs(query: Mapping[str, str], headers: Mapping[str, str]) -> Knobs:
 
 
 def _count(text: str) -> int | None:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:20]) <= MOST):
-        raise ValueError(f"{text!r} is no number of tokens; write 1 or more")
+    if not (text.isascii() and text.isdigit() and len(text) <= DIGITS and int(text) >= 1):
+        raise ValueError(f"{text[:40]!r} is no number of tokens; write 1 or more")
     return int(text)
 
 
@@ -141,7 +143,7 @@ def limit_of(body: Body, *names: str) -> int | None:
     for name in names:
         limit = field(body, name, int, 0)
         if body.get(name) is not None:
-            if not 1 <= limit <= MOST:
+            if limit < 1:
                 raise BadQuestionError(f"{name} must be 1 or more, not {limit}", name)
             return limit
     return None

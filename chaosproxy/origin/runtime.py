@@ -57,10 +57,10 @@ class Runtime:
     def leave(self, job: Job) -> None:
         """Its handler stops."""
         del self._generations[job]
-        self._answering -= 1
         if Link.ENGINE not in self._engine.broken:
             self._engine.abort(job, asyncio.get_running_loop().time())
             self._set_alarm()
+        self._answering -= 1
 
     def close(self) -> None:
         """Nothing more is generated; who waits is told."""

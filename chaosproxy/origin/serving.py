@@ -64,10 +64,12 @@ def serving(options: OriginOptions | None = None, host: str = "127.0.0.1", port:
     shown = f"[{host}]" if ":" in host else host
     url = f"http://{shown}:{listening.getsockname()[1]}"
     server = _Server(Origin(runtime, broken), runtime, listening)
-    thread = threading.Thread(target=server.run, name=f"origin {url}", daemon=True)
+    thread = threading.Thread(target=server.work, name=f"origin {url}", daemon=True)
     thread.start()
-    server.ready.wait()
     try:
+        server.ready.wait()
+        if not server.started:
+            raise UnavailableError(f"the origin on {url} did not start")
         yield ServedOrigin(url, runtime)
     finally:
         server.stop()
@@ -99,11 +101,13 @@ class _Server(uvicorn.Server):
         self.ready = threading.Event()
         self._runtime = runtime
         self._listening = listening
+        self._loop = asyncio.new_event_loop()
+        self._leaving = asyncio.Event()
 
-    def run(self) -> None:  # type: ignore[override] # where and on what it runs is ours to say
+    def work(self) -> None:
         """Until `stop`; in the thread that it is called in."""
         try:
-            with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+            with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
                 runner.run(self.serve([self._listening]))
         finally:
             self._listening.close()
@@ -111,12 +115,12 @@ class _Server(uvicorn.Server):
 
     async def main_loop(self) -> None:
         """Between startup and shutdown."""
-        self._loop = asyncio.get_running_loop()
-        self._leaving = asyncio.Event()
         ticking = asyncio.create_task(super().main_loop())
         self.ready.set()
         await self._leaving.wait()
         ticking.cancel()
+        for server in self.servers:
+            server.close()
         for connection in list(self.server_state.connections):
             connection.transport.abort()
         self._runtime.close()

@@ -6,7 +6,7 @@ an EventSource stops reconnecting.
 
 from collections.abc import Iterator, Mapping
 
-from chaosproxy.origin.question import BadQuestionError, Knobs, Question, answer_words
+from chaosproxy.origin.question import DIGITS, BadQuestionError, Knobs, Question, answer_words
 from chaosproxy.origin.shape import MODEL, Json, Reply
 
 RETRY = 1000
@@ -24,8 +24,8 @@ def had(headers: Mapping[str, str], events: int) -> int:
     given = headers.get("last-event-id", "")
     if not given:
         return 0
-    if not (given.isascii() and given.isdigit() and int(given[:20]) <= events):
-        raise BadQuestionError(f"Last-Event-ID: {given!r} is none of the {events} events", "Last-Event-ID")
+    if not (given.isascii() and given.isdigit() and len(given) <= DIGITS and int(given) <= events):
+        raise BadQuestionError(f"Last-Event-ID: {given[:40]!r} is none of the {events} events", "Last-Event-ID")
     return int(given)
 
 
@@ -33,8 +33,7 @@ def piece(reply: Reply, index: int, skipped: int) -> Iterator[bytes]:
     """Event `index` of this connection, `skipped` before it had been received by others."""
     retry = f"retry: {RETRY}\n" if index == 0 else ""
     number = skipped + index
-    data = "".join(f"data: {line}\n" for line in reply.word(number).strip().split("\n"))
-    yield f"{retry}id: {number + 1}\n{data}\n".encode()
+    yield f"{retry}id: {number + 1}\ndata: {reply.word(number).strip()}\n\n".encode()
 
 
 def refusal(message: str) -> Json:

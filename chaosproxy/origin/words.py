@@ -11,7 +11,7 @@ SAYING = (
     "what the machines between have let through, so count the words, mind the silence, and never take a closed "
     "door for the end of the story."
 )
-_TOKEN = re.compile(r"\s*\S+(?:\s+$)?")
+_TOKEN = re.compile(r"\s*\S+(?:\s+\Z)?")
 
 
 @dataclass(frozen=True, slots=True)
