@@ -35,6 +35,8 @@ class Connection(ABC):
         self.session = session
         self.number = number
         self.wire = wire
+        if wire is not None:
+            wire.on_full = self.flush
         self.blocked = False
         self.over = False
         """The peer has said its last."""

@@ -65,6 +65,7 @@ class Link:
     __slots__ = ("_closed", "_incoming", "_outgoing", "alpn", "tls")
     backlog = 0
     descriptor = None
+    holds = False
 
     def __init__(self, incoming: _Way, outgoing: _Way) -> None:
         self._incoming, self._outgoing = incoming, outgoing
@@ -121,6 +122,9 @@ class Link:
         else:
             await way.freed.wait()
             self._check_open()
+
+    async def emptied(self) -> None:
+        await trio.lowlevel.checkpoint()
 
     def fin(self) -> None:
         if not self._closed and not self._outgoing.fin:

@@ -11,6 +11,7 @@ transport whatever happens, also when it is cancelled. Nobody else may be waitin
 Must not know: why the connection ends, HTTP.
 """
 
+import contextlib
 import socket
 import struct
 from collections.abc import Callable
@@ -70,6 +71,8 @@ async def _acknowledged(transport: Transport) -> None:
 async def _finish(transport: Transport, shut_down: Callable[[], None], linger: float) -> None:
     try:
         shut_down()
+        if transport.holds:
+            await _let_go(transport)
         with trio.move_on_after(linger):
             # Under TLS the last cipher text may not have fitted; the FIN then follows it, and `writable` sends both.
             await transport.writable()
@@ -78,6 +81,22 @@ async def _finish(transport: Transport, shut_down: Callable[[], None], linger: f
         pass  # the connection is over already, which is what we are here for
     finally:
         transport.close()
+
+
+async def _let_go(transport: Transport) -> None:
+    """Faults may hold back what was sent for as long as they like, but not for a peer that has gone."""
+    async with trio.open_nursery() as nursery:
+
+        async def until_gone() -> None:
+            with contextlib.suppress(ConnectionError, trio.ClosedResourceError):
+                await _discard(transport)
+                await trio.sleep(LINGER)  # it may still read
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(until_gone)
+        with contextlib.suppress(ConnectionError, trio.ClosedResourceError):
+            await transport.emptied()
+        nursery.cancel_scope.cancel()
 
 
 async def _discard(transport: Transport) -> None:

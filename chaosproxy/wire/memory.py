@@ -131,6 +131,16 @@ class Memory:
         await self._below.writable()
         await self._flush_all()
 
+    @property
+    def holds(self) -> bool:
+        return self._below.holds
+
+    async def emptied(self) -> None:
+        await self._below.emptied()  # which makes room for our last words
+        if self._flush() and self._after is not None:
+            self._after()
+        await self._below.emptied()
+
     def fin(self) -> None:
         if self._after is not None:
             return

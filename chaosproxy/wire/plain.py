@@ -35,6 +35,7 @@ class Plain:
 
     __slots__ = ("alpn", "socket", "tls")
     backlog = 0
+    holds = False
 
     def __init__(self, connected: socket.socket) -> None:
         connected.setblocking(False)
@@ -73,6 +74,9 @@ class Plain:
     async def writable(self) -> None:
         self._check_open()
         await trio.lowlevel.wait_writable(self.socket)
+
+    async def emptied(self) -> None:
+        await trio.lowlevel.checkpoint()
 
     def fin(self) -> None:
         try:

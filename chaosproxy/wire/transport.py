@@ -41,6 +41,15 @@ class Transport(Protocol):
         """Wait until `send` may take something."""
         ...
 
+    @property
+    def holds(self) -> bool:
+        """Faults hold back something of what was sent."""
+        ...
+
+    async def emptied(self) -> None:
+        """Wait until they do no more."""
+        ...
+
     def fin(self) -> None:
         """Shut down for writing, under TLS with close_notify first. Reading goes on."""
         ...

@@ -2,22 +2,25 @@
 
 It is the chain of an exchange without heads: every read or write is one Data, a FIN is the End. An ending does to the
 socket what it says, and tells whoever owns the connection (`on_end`), so that the exchanges on it are journalled.
-Rules: answers at once, like every transport. Must not know: HTTP, which faults exist.
+What the peer says last, FIN or RST, stands behind the bytes before it; closing waits until all is through (`emptied`).
+Rules: answers at once, like every transport; nobody waits for the socket while it is a fault that holds things up.
+Must not know: HTTP, which faults exist.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 import trio
 
 from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.placed import Noted, Placed
-from chaosproxy.model.messages import Abort, Data, End, Event
-from chaosproxy.model.places import Manner, Role, Scope
+from chaosproxy.model.messages import Abort, Data, End
+from chaosproxy.model.places import Manner, Peer, Role, Scope
 from chaosproxy.wire import close
+from chaosproxy.wire.layers import can_move, passed
 from chaosproxy.wire.transport import Transport
+from chaosproxy.wire.waiting import Waiting
 
 OUTGOING = 256 * 1024
 """Bytes taken by `send` and not yet by the socket, above which no more are taken."""
@@ -33,21 +36,30 @@ class Wire:
         """What the faults did, for whoever journals it."""
         self.on_end: Callable[[Abort], None] | None = None
         self.on_due: Callable[[float], None] | None = None
-        """Called with the time at which `ring` is wanted, each time it changes."""
+        """Called with the time at which `ring` is wanted."""
+        self.on_full: Callable[[], None] | None = None
+        """Called when what a ring has let go does not fit into the socket: somebody has to wait for `writable`."""
         self._below = below
         self._role = role
         self.began = began
         self._layers = [Chain((), began=began)]
         self._passed = {"request": 0, "response": 0}
         self._out = b""
+        self._under_way = 0
+        """Bytes sent that have not come through."""
         self._shut: Callable[[], None] | None = None
         """What to do to `below` once the End has come through and everything before it has gone: its FIN."""
         self._over = False
         self._ended: Abort | None = None
         self._lost: ConnectionError | None = None
-        self._scope: trio.CancelScope | None = None
-
-    # ---- arming
+        """What `recv` and `send` raise."""
+        self._last: Abort | End | None = None
+        """The last that is read from below, on its way in, and whether it is through."""
+        self._last_is_through = False
+        self._error: ConnectionError | None = None
+        """The peer's reset, raised where `_last` comes through, or met by a ring that sent."""
+        self._reading, self._writing = Waiting(), Waiting()
+        self._closed = False
 
     def arm(self, placed: Sequence[Placed], now: float) -> None:
         """Put these faults nearest to whoever speaks here. What has passed before counts: byte N is byte N of the connection."""
@@ -68,14 +80,20 @@ class Wire:
         return min((chain.due for chain in self._layers), default=math.inf)
 
     def ring(self, now: float) -> None:
-        """Do what is due."""
+        if self._closed:
+            return
         for chain in self._layers:
             if chain.due <= now:
                 chain.wake(now)
-        self._move_out(now)
-        if self._scope is not None:
-            self._scope.cancel()
+        try:
+            self._move_out(now)
+        except ConnectionError as error:  # who reads or writes next is told
+            self._error, self._out, self._under_way, self._shut = error, b"", 0, None
+        self._reading.ring()
+        self._writing.ring()
         self._plan()
+        if self._out and self.on_full is not None:
+            self.on_full()
 
     def _take_notes(self) -> None:
         for chain in self._layers:
@@ -86,8 +104,6 @@ class Wire:
         self._take_notes()
         if self.on_due is not None and self.due < math.inf:
             self.on_due(self.due)
-
-    # ---- the transport
 
     def _lines(self, *, outgoing: bool) -> list[Line]:
         """The lines that bytes of one way pass, in their order."""
@@ -102,58 +118,68 @@ class Wire:
 
     def recv(self, nbytes: int) -> bytes | None:
         now = trio.current_time()
-        if self._lost is not None:
-            raise self._lost
         lines = self._lines(outgoing=False)
         while True:
-            ready = self._through(lines, now)
+            ready = None if self._lost is not None else self._through(lines, now)
             if ready is not None:
                 return ready
             if self._lost is not None:
                 raise self._lost
-            if self._ended is None and not lines[0].wants():
+            if not self._may_read(lines):
                 return None
-            data = self._below.recv(nbytes)
             if self._ended is not None:  # silence: what comes is nobody's, but the peer's leaving is noticed
+                data = self._below.recv(nbytes)
                 if data:
                     continue
                 return data
-            if data is None:
+            if not self._read(lines[0], nbytes, now):
                 return None
+
+    def _may_read(self, lines: list[Line]) -> bool:
+        """Whether there is anything to ask the socket for now."""
+        return self._ended is not None or (self._last is None and lines[0].wants())
+
+    def _read(self, line: Line, nbytes: int, now: float) -> bool:
+        """One read, into the first line; False if there is nothing yet."""
+        try:
+            data = self._below.recv(nbytes)
+        except ConnectionError as error:
+            self._error = error
+            self._last = Abort("peer", Peer.CLIENT, Scope.CONNECTION)
+        else:
+            if data is None:
+                return False
             if data:
-                self._passed[lines[0].way] += len(data)
-                lines[0].push([Data(data)], now)
-            else:
-                lines[0].push_control(End(), now)
-            self._plan()
+                self._passed[line.way] += len(data)
+                line.push([Data(data)], now)
+                return True
+            self._last = End()
+        line.push_control(self._last, now)
+        return True
 
     def _through(self, lines: list[Line], now: float) -> bytes | None:
         """What has passed all lines, joined; None if nothing has. An ending stands behind what it lets pass."""
         parts: list[bytes] = []
-        for event in self._passed_all(lines, now):
+        for event in passed(lines, now):
             if isinstance(event, Data):
                 parts.append(event.payload)
+            elif event is self._last:
+                self._last_is_through = True
             elif isinstance(event, Abort):
                 self._end(event)
                 break
-            elif isinstance(event, End):
-                return b"".join(parts)
-        return b"".join(parts) if parts else None
-
-    @staticmethod
-    def _passed_all(lines: list[Line], now: float) -> list[Event]:
-        """Move what has passed each line into the next; what has passed the last."""
-        for line, following in pairwise(lines):
-            for event in line.take(now):
-                if isinstance(event, Data):
-                    following.push([event], now)
-                else:
-                    following.push_control(event, now)
-        return lines[-1].take(now)
+        self._plan()
+        if parts:
+            return b"".join(parts)
+        if self._last_is_through and self._error is not None:
+            self._lost = self._error
+        return b"" if self._last_is_through and self._lost is None else None
 
     def send(self, data: bytes) -> int:
         if self._lost is not None:
             raise self._lost
+        if self._error is not None:
+            raise self._error
         if self._ended is not None:
             return len(data)  # into the void: nothing more is written
         lines = self._lines(outgoing=True)
@@ -161,16 +187,18 @@ class Wire:
         if self.backlog > OUTGOING or not lines[0].wants():
             return 0
         self._passed[lines[0].way] += len(data)
+        self._under_way += len(data)
         lines[0].push([Data(data)], now)
         self._move_out(now)
         self._plan()
         return len(data)
 
     def _move_out(self, now: float) -> None:
-        for event in self._passed_all(self._lines(outgoing=True), now):
+        for event in passed(self._lines(outgoing=True), now):
             if self._ended is not None:
                 return
             if isinstance(event, Data):
+                self._under_way -= len(event.payload)
                 self._out += event.payload
                 self._flush()
             elif isinstance(event, Abort):
@@ -194,6 +222,9 @@ class Wire:
         if self._ended is not None:
             return
         self._ended = abort
+        self._under_way = 0
+        self._reading.ring()
+        self._writing.ring()
         self._take_notes()
         if abort.manner is not Manner.SILENCE:
             self._lost = ConnectionResetError(f"ended by a fault ({abort.cause})")
@@ -210,25 +241,35 @@ class Wire:
 
     @property
     def ended(self) -> Abort | None:
-        """The ending that a fault has made."""
         return self._ended
 
     @property
     def backlog(self) -> int:
-        held = 0 if self._ended is not None else sum(len(line.exit.events) for line in self._lines(outgoing=True))
-        return len(self._out) + held
+        return len(self._out)
 
     async def readable(self) -> None:
-        if self._lost is not None:
-            return
-        with trio.CancelScope() as self._scope:
-            await self._below.readable()
-        self._scope = None
+        lines = self._lines(outgoing=False)
+        if self._lost is not None or self._last_is_through or can_move(lines):
+            await trio.lowlevel.checkpoint()
+        else:
+            await self._reading.on(self._below.readable if self._may_read(lines) else None)
 
     async def writable(self) -> None:
-        await self._below.writable()
+        full = self._ended is None and not self._out and not self._lines(outgoing=True)[0].wants()
+        await self._writing.on(None if full else self._below.writable)
         self._flush()
         self._move_out(trio.current_time())
+
+    @property
+    def holds(self) -> bool:
+        return self._ended is None and bool(self._under_way or (self._shut is not None and not self._out))
+
+    async def emptied(self) -> None:
+        """Wait until everything sent, and the FIN behind it, is through: a fault may hold it back for long."""
+        while self.holds:
+            await self._writing.on(self._below.writable if self._out else None)
+            self._flush()
+        await self._below.emptied()
 
     def fin(self) -> None:
         self._leave(self._below.fin)
@@ -237,7 +278,7 @@ class Wire:
         self._leave(self._below.cut)
 
     def _leave(self, shut: Callable[[], None]) -> None:
-        if self._ended is not None:
+        if self._ended is not None or self._over or self._shut is not None:
             return
         self._shut = shut
         now = trio.current_time()
@@ -249,7 +290,10 @@ class Wire:
         self._below.rst()
 
     def unacknowledged(self) -> int:
-        return len(self._out) + self._below.unacknowledged()
+        return self._under_way + len(self._out) + self._below.unacknowledged()
 
     def close(self) -> None:
+        self._closed = True
+        self._reading.close()
+        self._writing.close()
         self._below.close()
