@@ -134,8 +134,10 @@ class _Server(uvicorn.Server):
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+        made = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
         shown = f"[{host}]" if ":" in host else host
         said = (getattr(error, "strerror", None) or str(error)).partition(" (while ")[0]  # it adds the address
         raise UnavailableError(f"cannot listen on {shown}:{port}: {said}") from error
+    # asyncio turns Nagle's algorithm off only where a socket says that it is TCP; with it tokens come late, in twos.
+    return socket.socket(made.family, made.type, socket.IPPROTO_TCP, fileno=made.detach())

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from chaosproxy.errors import UnavailableError
-from chaosproxy.origin.serving import OriginOptions, serving
+from chaosproxy.origin.serving import OriginOptions, _listen, serving
 from tests.origin.conftest import WITHIN
 
 
@@ -116,3 +116,23 @@ def test_two_share_nothing():
     with serving() as one, serving() as other:
         ask(one.url)
         assert (one.stats()["finished"], other.stats()["finished"]) == (1, 0)
+
+
+def test_tokens_are_sent_at_once_and_not_gathered_by_nagle():
+    nodelay = []
+
+    async def accept() -> None:
+        accepted = asyncio.Event()
+
+        async def look(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nodelay.append(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            accepted.set()
+            writer.close()
+            await writer.wait_closed()
+
+        async with await asyncio.start_server(look, sock=_listen("127.0.0.1", 0)) as server:
+            with socket.create_connection(server.sockets[0].getsockname()):
+                await accepted.wait()
+
+    asyncio.run(accept())
+    assert nodelay == [1]
