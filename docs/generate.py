@@ -11,7 +11,6 @@ from pathlib import Path
 
 import chaosproxy.faults  # noqa: F401 -- its import registers the faults
 from chaosproxy.chain.fault import REGISTRY
-from chaosproxy.model.places import Way
 from chaosproxy.scenario.reference import Reference, reference
 from docs.timeline import timeline
 
@@ -96,9 +95,7 @@ def _standing(fault: Reference) -> str:
         "optional": "allowed; without it, `body`: before the first body byte",
         "none": "no: it acts on the whole exchange",
     }[fault.at]
-    ways = "`response` only"
-    if Way.REQUEST in fault.ways:
-        ways = "`response`, or `request`" if Way.RESPONSE in fault.ways else "`request` only"
+    ways = ", or ".join(f"`{way}`" for way in reversed(fault.ways)) + (" only" if len(fault.ways) == 1 else "")
     rows = [
         ("`at:`", at),
         ("`way:`", ways),

@@ -175,5 +175,5 @@ def _text(payload: bytes) -> str:
         return f"{len(payload)} bytes, coded"
     text = " | ".join(line for line in payload.decode().split("\n") if line)
     if len(text) > SHOWN:
-        return f"{len(payload)} bytes: {text[: SHOWN - 30].rstrip(' .')} ..."
+        return f"{len(payload)} bytes: {text[: SHOWN - 14].rstrip(' .')} ..."
     return text
