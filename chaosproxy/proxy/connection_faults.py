@@ -9,7 +9,7 @@ import math
 import trio
 
 from chaosproxy.chain.fault import Context
-from chaosproxy.chain.placed import Placed
+from chaosproxy.chain.placed import Noted, Placed
 from chaosproxy.model.globs import glob
 from chaosproxy.model.messages import RequestHead
 from chaosproxy.model.places import Role
@@ -36,6 +36,14 @@ class WireRing:
 
     def ring(self, now: float) -> None:
         self._wire.ring(now)
+
+
+def noted(wire: Wire | None, since: float) -> list[Noted]:
+    """What the faults of a connection have done since then, and the last that each did before: it may last still."""
+    if wire is None:
+        return []
+    before = {note.fault: note for note in wire.notes if note.t < since}
+    return [*before.values(), *(note for note in wire.notes if note.t >= since)]
 
 
 class ConnectionFaults:

@@ -8,6 +8,7 @@ Must not know: HTTP, which faults exist.
 """
 
 import math
+from collections import deque
 from collections.abc import Callable, Sequence
 
 import trio
@@ -32,8 +33,8 @@ class Wire:
     def __init__(self, below: Transport, role: Role, began: float) -> None:
         self.tls = below.tls
         self.alpn = below.alpn
-        self.notes: list[Noted] = []
-        """What the faults did, for whoever journals it."""
+        self.notes: deque[Noted] = deque(maxlen=1000)
+        """What the faults did of late, for whoever journals it."""
         self.on_end: Callable[[Abort], None] | None = None
         self.on_due: Callable[[float], None] | None = None
         """Called with the time at which `ring` is wanted."""
