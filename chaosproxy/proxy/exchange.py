@@ -16,6 +16,7 @@ from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead
 from chaosproxy.model.places import Manner, Peer, Scope
 from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.client_side import ClientChannel, ClientSide
+from chaosproxy.proxy.connection_faults import noted
 from chaosproxy.proxy.held import HeldRequest
 from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.plan import Plan
@@ -182,8 +183,6 @@ class Exchange:
 
     def connection_ended(self, abort: Abort, now: float) -> None:
         """A fault of the client's whole connection has ended it."""
-        if self._connection.wire is not None:
-            self.observer.take_notes(list(self._connection.wire.notes))
         self.client.cut_off(abort, now)
         if self.upstream is not None:
             self.upstream.end(abort.cause, now)
@@ -274,6 +273,9 @@ class Exchange:
             chain.close(now)
             self.observer.take_notes(chain.notes)
             self.observer.totals(chain.request, chain.response)
+        beyond = self.upstream.connection if self.upstream is not None else None
+        for wire in (self._connection.wire, beyond.wire if beyond is not None else None):
+            self.observer.take_notes(noted(wire, self.began))
         self._house.finished(self)
 
     def _end_both(self, abort: Abort, now: float) -> None:
