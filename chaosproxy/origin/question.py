@@ -125,7 +125,7 @@ def field(body: Body, name: str, kind: type[T], default: T) -> T:
     if value is None:
         return default
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise BadQuestionError(f"{name} must be {_KINDS[kind]}, not {json.dumps(value)[:40]}", name)
+        raise BadQuestionError(f"{name} must be {_KINDS[kind]}, not {_shown(value)}", name)
     return value
 
 
@@ -136,6 +136,10 @@ _KINDS: dict[type, str] = {
     dict: "an object",
     list: "a list",
 }
+
+
+def _shown(value: object) -> str:
+    return _KINDS[type(value)] if isinstance(value, dict | list) else json.dumps(value)[:40]
 
 
 def limit_of(body: Body, *names: str) -> int | None:
@@ -149,15 +153,18 @@ def limit_of(body: Body, *names: str) -> int | None:
     return None
 
 
-def tokens_in(value: object) -> int:
-    """The tokens of all texts in a prompt, however a provider nests them: strings, `content` and `text`."""
-    if isinstance(value, str):
-        return how_many(value)
-    if isinstance(value, list):
-        return sum(tokens_in(one) for one in value)
-    if isinstance(value, dict):
-        return sum(tokens_in(value.get(name)) for name in ("content", "text"))
-    return 0
+def tokens_in(prompt: object) -> int:
+    """The tokens of all texts in a prompt, however deep a provider nests them: strings, `content` and `text`."""
+    count, rest = 0, [prompt]
+    while rest:
+        match rest.pop():
+            case str(text):
+                count += how_many(text)
+            case list(parts):
+                rest += parts
+            case dict(part):
+                rest += (part.get("content"), part.get("text"))
+    return count
 
 
 def messages_of(body: Body, name: str) -> list[object]:

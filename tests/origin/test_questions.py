@@ -111,7 +111,9 @@ def test_a_text_of_one_s_own_is_said_once_and_cut_by_the_body_s_limit(ask, path)
         (b'"\xff"', "the body is not valid JSON: "),
         (b"[]", "the body must be a JSON object"),
         (b'{"stream": 1}', "stream must be true or false, not 1"),
-        (b'{"model": {}}', "model must be a string, not {}"),
+        (b'{"model": {}}', "model must be a string, not an object"),
+        (b'{"model": 1e3}', "model must be a string, not 1000.0"),
+        (b'{"stream": "' + b"x" * 99 + b'"}', 'stream must be true or false, not "' + "x" * 39),
     ],
     ids=str,
 )
@@ -156,6 +158,14 @@ def test_more_than_the_blocks_hold(refuse, path, tokens):
 def test_ollama_s_ways_to_set_no_limit(http, num_predict):
     body = {"stream": False, "options": {"num_predict": num_predict}}
     assert http.post("/api/chat", params=FAST, json=body).json()["eval_count"] == 8
+
+
+@pytest.mark.parametrize("depth", [1, 400])
+def test_a_prompt_is_counted_however_deep_it_is_nested(http, depth):
+    content = '[{"text": "a b", "content": ' * depth + '"c"' + "}]" * depth
+    body = f'{{"messages": [{{"role": "user", "content": {content}}}]}}'
+    answer = http.post("/v1/chat/completions", params=FAST, content=body)
+    assert answer.json()["usage"]["prompt_tokens"] == 2 * depth + 1
 
 
 def test_no_body_asks_for_what_is_usual(http):
