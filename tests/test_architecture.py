@@ -103,6 +103,7 @@ PUBLIC = {
         "Pace",
         "Respond",
         "Stall",
+        "Strip",
         "Timeout",
     ],
     "chaosproxy.testing": ["Cue", "Played", "Upload", "check_fault", "check_session", "check_splitter", "play"],

@@ -17,6 +17,7 @@ from chaosproxy.faults.latency import Latency
 from chaosproxy.faults.pace import Pace
 from chaosproxy.faults.respond import Respond
 from chaosproxy.faults.stall import Stall
+from chaosproxy.faults.strip import Strip
 from chaosproxy.faults.timeout import Timeout
 
 __all__ = [
@@ -33,5 +34,6 @@ __all__ = [
     "Pace",
     "Respond",
     "Stall",
+    "Strip",
     "Timeout",
 ]

@@ -9,13 +9,10 @@ import pytest
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.fault import Condition, Context
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.errors import ScenarioError
 from chaosproxy.faults import Buffer, ErrorEvent
 from chaosproxy.framing.sse import parse
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
 from chaosproxy.model.places import Framing, Manner, Moment, Way
-from chaosproxy.scenario.load import load
-from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, SSE, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]
@@ -236,6 +233,15 @@ def test_what_a_buffer_holds_in_front_leaves_before_it(play):
     assert body.startswith(STREAM[:27] + b"event: error\n")
 
 
+def test_trailers_are_left_out_behind_it(play):
+    played = play(
+        [ErrorEvent(at=Trigger(moment=Moment.END))],
+        [(1.0, b"data: 1\n\n"), (2.0, Trailers(((b"a", b"b"),))), (2.0, End())],
+    )
+    assert not [event for _, event in played.out if isinstance(event, Trailers)]
+    assert played.end == (2.0, End())
+
+
 # ---- where it does not fire
 
 
@@ -308,63 +314,3 @@ def test_an_upload_that_breaks_off_behind_it(play):
     assert not any(isinstance(event, End) for _, event in played.request)
     assert isinstance(played.end[1], Abort)
     assert played.cancelled_at == 1.0
-
-
-# ---- what every fault must stand, and what cannot be written
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        ErrorEvent(at=Trigger(event=2)),
-        ErrorEvent(at=Trigger(bytes=13), format="openai", then=(ABORT,)),
-        ErrorEvent(at=Trigger(time=0.25), format="anthropic"),
-        ErrorEvent(at=Trigger(idle=30.0), then=(Ending("rst"),)),
-        ErrorEvent(at=Trigger(match="2"), format="openai_responses"),
-        ErrorEvent(at=Trigger(moment=Moment.END)),
-        ErrorEvent(at=Trigger(event=1), way=Way.REQUEST),
-    ],
-    ids=lambda spec: spec.at.place,
-)
-def test_it_stands_every_script(spec):
-    check_fault(spec)
-
-
-def test_one_that_is_never_reached_or_cannot_stand_there_is_neutral():
-    check_fault(ErrorEvent(at=Trigger(event=100)), neutral=True)
-    check_fault(ErrorEvent(at=Trigger(event=2), format="ndjson"), neutral=True)
-
-
-def test_trailers_are_left_out_behind_it(play):
-    played = play(
-        [ErrorEvent(at=Trigger(moment=Moment.END))],
-        [(1.0, b"data: 1\n\n"), (2.0, Trailers(((b"a", b"b"),))), (2.0, End())],
-    )
-    assert not [event for _, event in played.out if isinstance(event, Trailers)]
-    assert played.end == (2.0, End())
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "column", "words"),
-    [
-        ("error_event: openai", 3, 18, "`at` is required"),
-        ("error_event: {format: openai}", 3, 5, "`at`"),
-        ("error_event: {at: request}", 3, 23, "no body"),
-        ("error_event: {at: after_end}", 3, 23, "no body"),
-        ("error_event: {at: {event: 3}, format: openapi}", 3, 43, "openai"),
-        ("error_event: {at: {event: 3}, code: [1]}", 3, 41, "a list"),
-        ("error_event: {at: {event: 3}, message: 5}", 3, 44, "string"),
-        ("error_event: {at: {event: 3}, then: cleanly}", 3, 41, "clean"),
-        ("error_event: {at: {event: 3}, mesage: x}", 3, 35, "message"),
-    ],
-)
-def test_what_cannot_be_has_its_place(text, line, column, words):
-    with pytest.raises(ScenarioError) as error:
-        load(f"version: 1\nfaults:\n  - {text}\n")
-    (problem,) = error.value.problems
-    assert (problem.line, problem.column) == (line, column)
-    assert words in problem.message
-
-
-def test_it_reads_records_wherever_it_acts():
-    assert ErrorEvent(at=Trigger(bytes=1)).reads_records

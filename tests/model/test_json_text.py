@@ -1,0 +1,55 @@
+"""A member goes, and every other byte stays."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from chaosproxy.model.json_text import without_member
+
+TABLE = [
+    ('{"a":1}', "a", "{}"),
+    ('{ "a" : 1 }', "a", "{  }"),
+    ('{"a":1,"b":2,"c":3}', "a", '{"b":2,"c":3}'),
+    ('{"a":1,"b":2,"c":3}', "b", '{"a":1,"c":3}'),
+    ('{"a":1,"b":2,"c":3}', "c", '{"a":1,"b":2}'),
+    ('{"a": 1.00,\n  "b": {"x": [1, "}"]},\n  "c": "\\u00fc"}', "b", '{"a": 1.00,\n  "c": "\\u00fc"}'),
+    ('{"a": {"b": 1, "c": 2}, "b": 3}', "a.b", '{"a": {"c": 2}, "b": 3}'),
+    (' {"a":{"b":{"c":1}}}\n', "a.b.c", ' {"a":{"b":{}}}\n'),
+    ('{"a":"{\\"b\\":1}"}', "a.b", '{"a":"{\\"b\\":1}"}'),
+    ('{"a":[{"b":1}]}', "a.b", '{"a":[{"b":1}]}'),
+    ('{"a":null}', "a.b", '{"a":null}'),
+    ('{"\\u0061":1,"b":2}', "a", '{"b":2}'),
+    ('{"a":1}', "b", '{"a":1}'),
+    ('{"a":1}', "b.c", '{"a":1}'),
+    ("{}", "a", "{}"),
+    ("[1]", "a", "[1]"),
+    ("1", "a", "1"),
+]
+
+
+@pytest.mark.parametrize(("text", "path", "left"), TABLE)
+def test_without_a_member(text, path, left):
+    assert without_member(text, path) == left
+
+
+values = some.recursive(
+    some.none() | some.booleans() | some.integers() | some.floats(allow_nan=False, allow_infinity=False) | some.text(),
+    lambda inner: some.lists(inner, max_size=3) | some.dictionaries(some.text(max_size=3), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@given(
+    some.dictionaries(some.sampled_from("abcd"), values),
+    some.sampled_from("abcd"),
+    some.sampled_from([None, 1, "\t"]),
+    some.booleans(),
+)
+def test_any_document_means_the_same_without_it(document, name, indent, ascii_):
+    text = json.dumps(document, indent=indent, ensure_ascii=ascii_)
+    left = {key: value for key, value in document.items() if key != name}
+    assert json.loads(without_member(text, name)) == left
+    nested = json.loads(without_member(json.dumps({"in": document}, indent=indent), f"in.{name}"))
+    assert nested == {"in": left}
