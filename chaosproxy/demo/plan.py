@@ -22,7 +22,7 @@ GAP = 0.01
 """Seconds between events, where the scenario has no times of its own that need more."""
 SHOWN = 0.5
 """Seconds that the longest time of a scenario takes in the demo, half of the stream, if it is longer than that."""
-PATIENCE = 2.0
+PATIENCE = 1.0
 """Seconds for which the demo's client waits beyond twice what the stream takes by itself."""
 MOST_BEFORE = 32
 """Requests that the demo sends first, to get to the one that a rule takes."""
