@@ -54,6 +54,11 @@ def command(scenario: str, speed: float | None, as_json: bool, svg: Path | None)
     plan = planned(loaded, speed)
     with serving(OriginOptions(slots=plan.beside + 4)) as origin, _progress(loaded.name) as progress:
         seen = trio.run(show, file, plan, origin.url, progress)
+    if svg is not None:
+        try:
+            picture.svg(svg, loaded, plan, seen)
+        except OSError as error:
+            raise UsageError(f"cannot write {svg}: {error.strerror}") from error
     if as_json:
         click.echo(
             json.dumps(
@@ -69,11 +74,6 @@ def command(scenario: str, speed: float | None, as_json: bool, svg: Path | None)
         )
     else:
         picture.draw(Console(), loaded, plan, seen)
-    if svg is not None:
-        try:
-            picture.svg(svg, loaded, plan, seen)
-        except OSError as error:
-            raise UsageError(f"cannot write {svg}: {error.strerror}") from error
 
 
 @contextlib.contextmanager

@@ -25,6 +25,7 @@ from chaosproxy.report.line import shown as printable
 from chaosproxy.scenario.schema import Scenario
 
 WIDEST, NARROWEST = 100, 40
+SVG_COLUMNS = 80
 INDENT = "  "
 MOST_FIRED = 3
 _FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
@@ -43,7 +44,12 @@ def draw(console: Console, scenario: Scenario, plan: Plan, seen: Shown) -> None:
 def svg(file: Path, scenario: Scenario, plan: Plan, seen: Shown) -> None:
     """The same in a file, which asks nobody for fonts. OSError if it cannot be written."""
     console = Console(
-        record=True, width=WIDEST, file=io.StringIO(), force_terminal=True, color_system="truecolor", no_color=False
+        record=True,
+        width=SVG_COLUMNS,
+        file=io.StringIO(),
+        force_terminal=True,
+        color_system="truecolor",
+        no_color=False,
     )
     draw(console, scenario, plan, seen)
     drawn = console.export_svg(title=f"chaosproxy demo {printable(scenario.name)}", unique_id="demo")
