@@ -53,7 +53,12 @@ def command(scenario: str, speed: float | None, as_json: bool, svg: Path | None)
     loaded = load(file)
     plan = planned(loaded, speed)
     with serving(OriginOptions(slots=plan.beside + 4)) as origin, _progress(loaded.name) as progress:
-        seen = trio.run(show, file, plan, origin.url, progress)
+        try:
+            seen = trio.run(show, file, plan, origin.url, progress)
+        except BaseExceptionGroup as group:
+            if group.subgroup(KeyboardInterrupt) is None:
+                raise
+            raise click.Abort from None  # it comes in a group where several tasks ran
     if svg is not None:
         try:
             picture.svg(svg, loaded, plan, seen)
