@@ -155,6 +155,20 @@ def test_fifty_calls_at_once_share_one_connection(channel):
     assert {record["client"]["connection"] for record in channel.between.journal(50)} == {1}
 
 
+def test_a_proxy_that_eats_the_trailers(echo, proxy):
+    """The call has failed: without its status nobody knows that it succeeded. (Messages not yet handed out are given up.)"""
+    between = proxy(f"h2c://127.0.0.1:{echo.port}", {"faults": [{"strip": "trailers"}]})
+    with grpc.insecure_channel(f"127.0.0.1:{between.port}", [("grpc.enable_http_proxy", 0)]) as opened:
+        got = []
+        with pytest.raises(grpc.RpcError) as caught:
+            got.extend(opened.unary_stream(f"/{SERVICE}/Count")(b"3", timeout=30))
+    assert got == [b"0", b"1", b"2"][: len(got)]
+    assert caught.value.code() is grpc.StatusCode.UNKNOWN
+    (record,) = between.journal(1)
+    assert record["response"]["events_out"] == 3
+    assert record["end"] == {"by": "upstream", "how": "clean", "cause": None}
+
+
 def test_a_stream_cut_at_the_third_message(echo, proxy):
     scenario = {"faults": [{"cut": {"at": {"event": 3}, "then": {"stream": "REFUSED_STREAM"}}}]}
     between = proxy(f"h2c://127.0.0.1:{echo.port}", scenario)
