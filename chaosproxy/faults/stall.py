@@ -8,8 +8,9 @@ on. Servers that know about idle timeouts say something meanwhile (`keep_alives.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chaosproxy.chain.actions import FOREVER, Actions, Ahead, Floor, Note, Pause
+from chaosproxy.chain.actions import FOREVER, Action, Actions, Ahead, Floor, Note, Pause
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
+from chaosproxy.chain.reading import Found, Reading
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.faults.keep_alives import KeepAlive, keep_alive
@@ -106,7 +107,8 @@ class RunningStall(Triggered):
     def __init__(self, spec: Stall, context: Context) -> None:
         at = spec.at or BODY
         super().__init__(at, context)
-        self.capacity = spec.capacity
+        self._room = spec.capacity
+        self.capacity = 0 if at.reads_content else spec.capacity
         self._for = spec.for_ / context.speed
         self._by_clock = at.time is not None or at.idle is not None
         self._request = context.request
@@ -137,6 +139,12 @@ class RunningStall(Triggered):
                 self._beats.add(begin, self._until, extends=goes_on)
                 self.due = self._beats.due
         return (Note("fired", detail), Floor(self._until) if self._by_clock else Pause(self._until))
+
+    def _carry_out(self, reading: Reading, found: Found, now: float) -> list[Action]:
+        """Who reads is awake all the time: it has room only while it stalls, and the record it is reading needs none."""
+        actions = super()._carry_out(reading, found, now)
+        self.capacity = self._room + self.held if now < self._until else 0
+        return actions
 
     def wake(self, now: float) -> Actions:
         assert self._beats is not None

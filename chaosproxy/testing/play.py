@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from chaosproxy.chain.chain import Chain, Noted, Placed
+from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.exit import WINDOW
 from chaosproxy.chain.fault import Context, FaultSpec
 from chaosproxy.chain.guard import Guards, watch
@@ -277,7 +278,8 @@ class _Player:
                     self.room -= len(event.payload)
                 elif isinstance(event, End):
                     played.end_cause = chain.end_cause
-        played.request += [(time, event) for event in chain.request.take(self.now)]
+        while chain.request.waiting:
+            played.request += [(time, event) for event in chain.request.take(self.now)]
         played.admitted += line.take_admitted()
         if chain.cancelled and played.cancelled_at is None:
             played.cancelled_at, played.cancel_cause = time, chain.cancel_cause

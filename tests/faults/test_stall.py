@@ -169,6 +169,22 @@ def test_beyond_its_room_the_sender_waits_and_afterwards_it_has_none(play):
     assert play([stall(30.0, event=1)], script, until=20.0).admitted == 180
 
 
+def test_a_record_that_is_longer_than_its_room_comes_through_where_it_has_to_be_read(play):
+    record = b"data: " + b"x" * 100
+    script = [(1.0, record), (2.0, record), (3.0, b"\n\n"), (4.0, b"data: y\n\n"), (5.0, End())]
+    for at in (Trigger(match="x"), Trigger(match="y"), Trigger(match="z"), Trigger(match=".", every=1)):
+        played = play([Stall(for_=2.0, at=at, capacity=1)], script, window=16)
+        assert (played.data, type(played.end[1])) == (record * 2 + b"\n\ndata: y\n\n", End)
+
+
+def test_waiting_for_a_record_it_adds_no_room(play):
+    script = [(1.0, [b"data: 1\n\n"] * 20)]
+    plain = play([], script, room=0, window=16).admitted
+    assert play([stall(match="never")], script, room=0, window=16).admitted == plain
+    again = [*script, (50.0, [b"data: 2\n\n"] * 20)]
+    assert play([stall(match="1", times=1, every=1)], again, room=200, window=16).admitted <= 200 + 16 + 9
+
+
 @pytest.mark.parametrize(
     ("at", "expected"),
     [
