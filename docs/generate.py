@@ -95,7 +95,8 @@ def _standing(fault: Reference) -> str:
         "optional": "allowed; without it, `body`: before the first body byte",
         "none": "no: it acts on the whole exchange",
     }[fault.at]
-    ways = ", or ".join(f"`{way}`" for way in reversed(fault.ways)) + (" only" if len(fault.ways) == 1 else "")
+    first, *others = [f"`{way}`" for way in reversed(fault.ways)]
+    ways = f"{first}, or {' or '.join(others)}" if others else f"{first} only"
     rows = [
         ("`at:`", at),
         ("`way:`", ways),

@@ -92,6 +92,7 @@ PUBLIC = {
     "chaosproxy.faults": [
         "AbortUpstream",
         "Bandwidth",
+        "Blackhole",
         "Buffer",
         "ClientAbort",
         "Compress",

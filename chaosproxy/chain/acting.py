@@ -20,6 +20,7 @@ from chaosproxy.chain.actions import (
     Pause,
     Reply,
     Rest,
+    Vanish,
     Wake,
 )
 from chaosproxy.chain.fault import Fault
@@ -86,6 +87,8 @@ class Actor(Place):
                 self.emit_ahead(data, now)
             case Rest():
                 self.rest = action
+            case Vanish():
+                self.director.vanish(self, action, now)
             case Wake():
                 self.rest = None
             case Note(kind, detail):
@@ -106,6 +109,10 @@ class Actor(Place):
     def timer(self, now: float) -> None:
         """Fire what is due, which may be several at one instant; the chain has looked at `timer_due`."""
         self.rouse()
+        if self.away:
+            self.away = 0.0
+            self.line.blocked = True  # what was not let in may have been waiting
+            self.director.came_back(self)
         fired: list[str] = []
         while self.timer_due(now) <= now:
             what = self._due_now(now)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chaosproxy.chain.endings import Ending
 from chaosproxy.model.messages import Data, Event, ResponseHead
-from chaosproxy.model.places import Moment
+from chaosproxy.model.places import Moment, Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,16 @@ FOREVER = Rest()
 
 
 @dataclass(frozen=True, slots=True)
+class Vanish:
+    """The machine is gone until `time`. On `ways` nothing leaves my place, nothing more is let in, and no timer of mine
+    fires; on the way of the request the client's leaving is not passed on either. Then everything goes on. A fault of the
+    response way whose `ways` has the request in it says so by `both_ways`."""
+
+    time: float
+    ways: frozenset[Way]
+
+
+@dataclass(frozen=True, slots=True)
 class Wake:
     """From `control`: my rest is over, from the next Data on I look at everything."""
 
@@ -111,5 +121,5 @@ class Note:
     detail: str = ""
 
 
-Action = Event | At | Floor | Pause | Ahead | Rest | Wake | Cancel | PassOn | Reply | Finish | Note
+Action = Event | At | Floor | Pause | Ahead | Rest | Vanish | Wake | Cancel | PassOn | Reply | Finish | Note
 Actions = tuple[Action, ...]

@@ -56,4 +56,5 @@ def watches_request(fault: Fault) -> bool:
     rest, cls = fault.rest, type(fault)
     if rest is not None and (rest.moment in (Moment.REQUEST, Moment.REQUEST_END) or rest.idle != float("inf")):
         return True
-    return cls.request_head is not Fault.request_head or cls.request_end is not Fault.request_end
+    hears = cls.request_head is not Fault.request_head or cls.request_end is not Fault.request_end
+    return hears or fault.both_ways

@@ -6,7 +6,7 @@ the upstream and may be swallowed; `cancelled` says that nobody wants the upstre
 
 from collections.abc import Sequence
 
-from chaosproxy.chain.actions import Finish, Reply
+from chaosproxy.chain.actions import Finish, Reply, Vanish
 from chaosproxy.chain.between import Anchor, Relay, watches_request
 from chaosproxy.chain.conditions import holds_for_client
 from chaosproxy.chain.endings import Ending
@@ -17,7 +17,7 @@ from chaosproxy.chain.placed import Noted, Placed
 from chaosproxy.chain.resolve import chosen, made, survives
 from chaosproxy.chain.stage import Stage
 from chaosproxy.model.messages import Data, End, Event
-from chaosproxy.model.places import Way
+from chaosproxy.model.places import Peer, Way
 
 __all__ = ["Chain", "Noted", "Placed"]
 
@@ -39,6 +39,11 @@ class Chain:
         """How the upstream is to be told; see `Finish.upstream`."""
         self.began = began
         self._fired: set[int] = set()
+        self._absent: set[int] = set()
+        """Faults whose machine is gone for what comes from the client."""
+        self._untold: tuple[int, bool] | None = None
+        """A leaving that waits for such a machine."""
+        self._unnoticed: str | None = None
         self._own_ends: list[tuple[End, str]] = []
         self._responses: list[Stage] = []
         self._acting: list[Stage] = []
@@ -89,6 +94,7 @@ class Chain:
             self.request.wake(now)
         if self.response.due <= now:
             self.response.wake(now)
+        self._catch_up(now)
 
     @property
     def serves_half_close(self) -> bool:
@@ -103,6 +109,9 @@ class Chain:
 
     def hangup(self, now: float, cause: str) -> None:
         """The client is gone: each hop is told, from the client's side on, until one swallows it."""
+        if Peer.CLIENT in self.unheard:
+            self._unnoticed = cause
+            return
         self.cancel_cause = self.cancel_cause or cause
         self.response.discard()
         self._tell(len(self._responses), now, whole=self.request.complete)
@@ -212,6 +221,40 @@ class Chain:
         place.abandon()
         self._tell(place.index, now, whole=True)
 
+    def vanish(self, place: Place, vanish: Vanish, now: float) -> None:
+        """The machine at `place` is gone, until it comes back."""
+        for line in (self.request, self.response):
+            if line.way in vanish.ways:
+                next(stage for stage in line.stages if stage.index == place.index).vanish(vanish.time)
+                line.due = min(line.due, vanish.time)  # the one on which nothing happens now plans nothing
+        if Way.REQUEST in vanish.ways:
+            self._absent.add(place.index)
+
+    def came_back(self, place: Place) -> None:
+        """The machine is there again."""
+        if place is self._acting[place.index]:
+            self._absent.discard(place.index)
+
+    def _catch_up(self, now: float) -> None:
+        """A leaving stands behind what was sent before it."""
+        if self._untold is not None and self._untold[0] - 1 not in self._absent:
+            (index, whole), self._untold = self._untold, None
+            self._tell(index, now, whole=whole)
+            self._settle(now)
+        if self._unnoticed is not None and Peer.CLIENT not in self.unheard:
+            cause, self._unnoticed = self._unnoticed, None
+            self.hangup(now, cause)
+
+    @property
+    def unheard(self) -> frozenset[Peer]:
+        """Whose bytes nobody reads, and whose leaving nobody sees: the machine at that end is gone."""
+        found = set()
+        if any(self._responses[index].placed.hop == self._responses[-1].placed.hop for index in self._absent):
+            found.add(Peer.CLIENT)
+        if any(stage.away and stage.placed.hop == self._responses[0].placed.hop for stage in self._responses):
+            found.add(Peer.UPSTREAM)
+        return frozenset(found)
+
     def _leave(self, place: Place, cause: str, now: float) -> None:
         """For every hop nearer the upstream this ending is its client leaving."""
         self.cancel_cause = self.cancel_cause or cause
@@ -229,6 +272,9 @@ class Chain:
         """Tell the hops in front of place `index`, from the client's side on. With a request that will never be
         `whole` no hop can go on, whatever it says."""
         for stage in reversed(self._responses[:index]):
+            if stage.index in self._absent:
+                self._untold = (stage.index + 1, whole)
+                return
             if stage.told and whole:
                 return  # it knows: it has passed it on, or swallowed it
             if not stage.told and not stage.hears_hangup(now) and whole:

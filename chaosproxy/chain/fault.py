@@ -13,7 +13,7 @@ from chaosproxy.chain.actions import Actions, PassOn, Rest
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Way
+from chaosproxy.model.places import BothWays, Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,8 @@ class Fault:
     """`due` counts at rest too."""
     looks: bool = False
     """At rest it is shown every piece that passes (`saw`); it then has a place of its own, which costs."""
+    both_ways: bool = False
+    """It has a place on the other way too, where its `Vanish` reaches."""
     answers: bool = False
     """It answers by itself: the request goes no further than here."""
     serves_half_close: bool = False
@@ -138,7 +140,7 @@ class FaultSpec:
     """The parameter that a bare value sets; None = a mapping is needed."""
     needs_at: ClassVar[bool] = False
     has_at: ClassVar[bool] = False
-    ways: ClassVar[frozenset[Way]] = frozenset({Way.RESPONSE})
+    ways: ClassVar[frozenset[Way | BothWays]] = frozenset({Way.RESPONSE})
     edits_body: ClassVar[bool] = False
     """May add or remove body bytes: Content-Length goes when the head passes."""
     codes_body: ClassVar[bool] = False

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
-from chaosproxy.chain.actions import Finish, Reply, Rest
+from chaosproxy.chain.actions import Finish, Reply, Rest, Vanish
 from chaosproxy.chain.fault import Fault
 from chaosproxy.chain.placed import Placed
 from chaosproxy.model.messages import Abort, Data, End, Event, Interim, RequestHead, ResponseHead
@@ -46,6 +46,8 @@ class Director(Protocol):
     def note(self, place: "Place", kind: str, detail: str, now: float) -> None: ...
     def passed_on(self, place: "Place", now: float) -> None: ...
     def cancel(self, place: "Place", now: float) -> None: ...
+    def vanish(self, place: "Place", vanish: Vanish, now: float) -> None: ...
+    def came_back(self, place: "Place") -> None: ...
     def finish(self, place: "Place", finish: Finish, now: float) -> None: ...
     def reply(self, place: "Place", reply: Reply, now: float) -> None: ...
 
@@ -54,6 +56,7 @@ class Place(ABC):
     """The state of one fault's place, and what leaves it."""
 
     __slots__ = (
+        "away",
         "before",
         "bytes",
         "chunks",
@@ -103,6 +106,8 @@ class Place(ABC):
         self.floor = -math.inf
         self.pause = -math.inf
         """The floor of what is emitted from now on."""
+        self.away = 0.0
+        """Until when the machine is gone; 0 = it is there."""
         self.head: ResponseHead | RequestHead | None = None
         """The head that has entered."""
         self.passed_head = False
@@ -137,7 +142,7 @@ class Place(ABC):
             return True  # it swallows: else it would block what stands before it
         if self._is_open(now):
             return self.next.has_room(now)
-        return self.fault.held + self.out_bytes < self.fault.capacity
+        return not self.away and self.fault.held + self.out_bytes < self.fault.capacity
 
     def make_room(self, now: float) -> bool:
         """Whether the Data that wants to enter now is admitted; a fault that is full is asked to release first."""
@@ -145,6 +150,8 @@ class Place(ABC):
             return True
         if self._is_open(now):
             return self.next.make_room(now)
+        if self.away:
+            return False
         fault = self.fault
         if fault.held + self.out_bytes >= fault.capacity and fault.held >= fault.capacity > 0:
             self.asked_full(now)
@@ -152,7 +159,7 @@ class Place(ABC):
 
     def _is_open(self, now: float) -> bool:
         """It holds nothing and adds no room: the next place decides."""
-        if self.outbox:
+        if self.outbox or self.away:
             return False
         return self.fault.capacity == 0 or (self.rest is not None and max(self.floor, self.pause) <= now)
 
@@ -191,7 +198,12 @@ class Place(ABC):
     def emit_ahead(self, data: Data, now: float) -> None:
         """Let `data` leave now, in front of what waits; if it cannot, it is dropped."""
         waits_for = self.outbox[0][1] if self.outbox else None
-        if self.mute or self.closed or not self.passed_head or isinstance(waits_for, RequestHead | ResponseHead | Interim):
+        if (
+            self.mute
+            or self.closed
+            or not self.passed_head
+            or isinstance(waits_for, RequestHead | ResponseHead | Interim)
+        ):
             return
         if self.next.make_room(now):
             self.let_go += len(data.payload)
@@ -225,6 +237,7 @@ class Place(ABC):
     def abandon(self) -> None:
         """Its receiver is gone and it has nothing more to do: what it holds is discarded."""
         self.closed = True
+        self.away = 0.0
         self.silence()
 
     def silence(self) -> None:
@@ -247,6 +260,8 @@ class Place(ABC):
 
     def timer_due(self, now: float) -> float:
         """When the fault's own timer fires."""
+        if self.away:
+            return self.away  # also when what waited here has closed it just before
         if self.closed:
             return math.inf
         rest = self.rest

@@ -261,6 +261,13 @@ class Stage(Actor):
             self.abandon()
         return passes
 
+    def vanish(self, time: float) -> None:
+        """Nothing enters or leaves before `time`."""
+        if not self.closed:
+            self.rouse()
+            self.away, self.floor = max(self.away, time), max(self.floor, time)
+            self.line.dirty = True
+
     def hears_cue(self, name: str, now: float) -> None:
         """A named input from outside."""
         if not (self.closed or self.inert or self.undecided):

@@ -6,6 +6,7 @@ clock; it only answers. Must not know: each other, sessions, the scenario's text
 
 from chaosproxy.faults.abort_upstream import AbortUpstream
 from chaosproxy.faults.bandwidth import Bandwidth
+from chaosproxy.faults.blackhole import Blackhole
 from chaosproxy.faults.buffer import Buffer
 from chaosproxy.faults.client_abort import ClientAbort
 from chaosproxy.faults.compress import Compress
@@ -23,6 +24,7 @@ from chaosproxy.faults.timeout import Timeout
 __all__ = [
     "AbortUpstream",
     "Bandwidth",
+    "Blackhole",
     "Buffer",
     "ClientAbort",
     "Compress",

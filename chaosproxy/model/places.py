@@ -4,6 +4,7 @@ Rules: enums only, no behaviour. Must not know: protocols, the engine, time.
 """
 
 from enum import StrEnum
+from typing import Literal
 
 
 class Way(StrEnum):
@@ -11,6 +12,10 @@ class Way(StrEnum):
 
     REQUEST = "request"
     RESPONSE = "response"
+
+
+BothWays = Literal["both"]
+"""What a few faults may say in place of one way."""
 
 
 class Peer(StrEnum):

@@ -6,6 +6,7 @@ from chaosproxy.model.messages import Abort, RequestHead
 from chaosproxy.model.places import Manner, Peer
 from chaosproxy.proxy.connection import Connection, Spawn
 from chaosproxy.proxy.exchange import Exchange
+from chaosproxy.proxy.hearing import ClientListener, DeafExchange
 from chaosproxy.session import Arrived, Closed, Gone, Granted, Session, Signal, Stopped
 from chaosproxy.wire.hangup import HangupWatch
 from chaosproxy.wire.transport import Transport
@@ -31,7 +32,7 @@ class ClientConnection(Connection):
         super().__init__(transport, session, number, spawn, wire)
         if wire is not None:
             wire.on_end = self._ended_by_fault
-        self.exchanges: dict[int, Exchange] = {}
+        self.exchanges: dict[int, ClientListener] = {}
         self.first_stream = 0
         self._open_exchange = open_exchange
         self._watch = watch
@@ -92,11 +93,25 @@ class ClientConnection(Connection):
         """The answer on `stream` has ended for the client: on to what it has sent meanwhile."""
         if self.exchanges.pop(stream, None) is None:
             return
-        self.unpause()
+        self.read_again()
         self.resume()
         self.flush()
         if self.over and not self.exchanges:
             self.leave()
+
+    def deafen(self, stream: int) -> None:
+        """Whatever the client does on `stream` is not heard, until `hear`; on HTTP/1 nothing of it is read."""
+        self.exchanges[stream] = DeafExchange(self.exchanges[stream])
+        if self.session.protocol != "h2":
+            self.read_nothing()
+
+    def hear(self, stream: int, now: float) -> None:
+        """Again; first what has been missed."""
+        deaf = self.exchanges.get(stream)
+        if isinstance(deaf, DeafExchange):
+            self.exchanges[stream] = deaf.listener
+            self.read_again()
+            deaf.replay(now)
 
     def resume(self) -> None:
         """What the client had sent ahead: pipelined requests, one after another, the first bytes of a tunnel. A loop, so
@@ -120,7 +135,7 @@ class ClientConnection(Connection):
         """Stop reading; the client's leaving is noticed all the same, where the system can tell."""
         super().pause()
         descriptor = self.transport.descriptor
-        if self._watch is not None and descriptor is not None:
+        if self._watch is not None and descriptor is not None and not self.deaf:
             self._watch.add(descriptor, self._left_unread)
 
     def unpause(self) -> None:

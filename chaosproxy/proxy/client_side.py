@@ -11,6 +11,7 @@ from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, Interim, 
 from chaosproxy.model.places import Framing, Manner, Peer
 from chaosproxy.proxy import endings
 from chaosproxy.proxy.observer import Observer
+from chaosproxy.wire.wire import Wire
 
 if TYPE_CHECKING:
     from chaosproxy.session import Session
@@ -28,6 +29,18 @@ class ClientChannel(Protocol):
     def flush(self) -> None: ...
     def release(self, stream: int) -> None: ...
     def resume(self) -> None: ...
+
+
+class PausableChannel(ClientChannel, Protocol):
+    """The connection as the whole exchange uses it."""
+
+    paused: bool
+    wire: Wire | None
+
+    def pause(self) -> None: ...
+    def unpause(self) -> None: ...
+    def deafen(self, stream: int) -> None: ...
+    def hear(self, stream: int, now: float) -> None: ...
 
 
 class ClientSide:

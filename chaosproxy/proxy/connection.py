@@ -44,6 +44,8 @@ class Connection(ABC):
         self._spawn = spawn
         self._queue: list[bytes] = []
         self.paused = False
+        self.deaf = False
+        """Nothing is read, whoever wants to."""
         self._wake: trio.Event | None = None
         self._scope = trio.CancelScope()
         self._ending: Closing | None = None
@@ -132,8 +134,21 @@ class Connection(ABC):
 
     def unpause(self) -> None:
         """Go on reading."""
+        if self.deaf:
+            return
         self.paused = False
         self.wake()
+
+    def read_nothing(self) -> None:
+        """Whoever wants to go on reading, until `read_again`."""
+        self.unpause()  # nor watch the socket
+        self.deaf = True
+        self.pause()
+
+    def read_again(self) -> None:
+        """Unless somebody has to wait for it."""
+        self.deaf = False
+        self.unpause()
 
     def wake(self) -> None:
         """Have the reader look again whether it may read."""

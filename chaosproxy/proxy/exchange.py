@@ -15,14 +15,14 @@ from chaosproxy.model import headers as fields
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead
 from chaosproxy.model.places import Manner, Peer, Scope
 from chaosproxy.proxy.alarm import Alarm
-from chaosproxy.proxy.client_side import ClientChannel, ClientSide
+from chaosproxy.proxy.client_side import ClientSide, PausableChannel
 from chaosproxy.proxy.connection_faults import noted
+from chaosproxy.proxy.hearing import Ears
 from chaosproxy.proxy.held import HeldRequest
 from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.plan import Plan
 from chaosproxy.proxy.upstream import Upstream
 from chaosproxy.proxy.upstream_side import UpstreamSide
-from chaosproxy.wire.wire import Wire
 
 
 class House(Protocol):
@@ -37,16 +37,6 @@ class House(Protocol):
     def bug(self, exchange: "Exchange", error: Exception) -> None:
         """Report an exception that should not have been."""
         ...
-
-
-class PausableChannel(ClientChannel, Protocol):
-    """The client's connection."""
-
-    paused: bool
-    wire: Wire | None
-
-    def pause(self) -> None: ...
-    def unpause(self) -> None: ...
 
 
 class Exchange:
@@ -70,6 +60,7 @@ class Exchange:
         self._again = False
         self._finished = False
         self._request_complete = False
+        self._ears: Ears
 
     # ---- what happens
 
@@ -80,6 +71,7 @@ class Exchange:
         self.client.bodiless = head.method == b"HEAD"
         self.client.upgrading = bool(head.upgrade) or head.method == b"CONNECT"
         self.upstream = UpstreamSide(self, plan, upstream, protocol, self.observer)
+        self._ears = Ears(self._connection, self.client.stream, self.upstream)
         self._contain(self._begin, head, plan, now)
 
     def _begin(self, head: RequestHead, plan: Plan, now: float) -> None:
@@ -176,6 +168,7 @@ class Exchange:
                 return
             self.client.gone(abort, now)
             plan.chain.hangup(now, abort.cause if abort.origin is Peer.CLIENT else "connection")
+            self._ears.listen(plan.chain.unheard, now)  # an answer that is lost on its way is drained for nobody
             self.settle(now)
         else:
             self.client.gone(abort, now)
@@ -200,6 +193,8 @@ class Exchange:
         if self._plan is not None and not self._finished:
             self._plan.chain.wake(now)
             self.settle(now)
+            if self._ears.unheard:
+                self._ears.listen(self._plan.chain.unheard, now)
 
     def shut_down(self, now: float) -> None:
         """The proxy is leaving: both sides end now."""
@@ -241,10 +236,16 @@ class Exchange:
             client.tunnel_ended(now)
         if chain.notes:
             self.observer.take_notes(chain.notes)
+            self._ears.listen(chain.unheard, now)
         if client.over and upstream.over:
             self._finish_if_over(now)
         elif chain.due < self.armed:
             self._house.alarm.set(self, chain.due)
+
+    def connected(self, now: float) -> None:
+        """The upstream's connection is there."""
+        self._ears.connected(now)
+        self.settle(now)
 
     def _credit_client(self) -> None:
         """Tell the client how much of its request was admitted; on HTTP/1 by reading on or not."""

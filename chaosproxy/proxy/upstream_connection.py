@@ -5,16 +5,17 @@ Must not know: how it was dialled, who waits for one.
 
 from typing import Protocol
 
-from chaosproxy.model.messages import Abort, Event
+from chaosproxy.model.messages import Abort
 from chaosproxy.model.places import Peer, Scope
 from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.connection import Connection, Spawn
+from chaosproxy.proxy.hearing import DeafUpstreamSide, UpstreamListener
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session, Signal, Stopped
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
 
 
-class Requester(Protocol):
+class Requester(UpstreamListener, Protocol):
     """What asks for an upstream connection and then uses one stream of it."""
 
     def upstream_ready(self, connection: "UpstreamConnection", now: float) -> None:
@@ -23,18 +24,6 @@ class Requester(Protocol):
 
     def upstream_failed(self, reason: str, now: float) -> None:
         """No connection could be made; one line why."""
-        ...
-
-    def response_events(self, events: list[Event], now: float) -> None:
-        """Events of the answer, in order."""
-        ...
-
-    def upstream_writable(self, now: float) -> None:
-        """More of the request may be sent."""
-        ...
-
-    def request_unwanted(self, now: float) -> None:
-        """The upstream does not want the rest of the request."""
         ...
 
 
@@ -70,7 +59,7 @@ class UpstreamConnection(Connection):
     ) -> None:
         super().__init__(transport, session, number, spawn, wire)
         self.upstream = upstream
-        self.exchanges: dict[int, Requester] = {}
+        self.exchanges: dict[int, UpstreamListener] = {}
         self.used = False
         """It has carried an exchange before, so that an end before any answer may be a race with its idle timeout."""
 
@@ -105,6 +94,20 @@ class UpstreamConnection(Connection):
             for signal in self.session.resume():
                 self.handle(Arrived(signal.stream, [taken_along]) if isinstance(signal, Arrived) else signal, now)
 
+    def deafen(self, stream: int) -> None:
+        """Whatever the upstream does on `stream` is not heard, until `hear`; on HTTP/1 nothing of it is read."""
+        self.exchanges[stream] = DeafUpstreamSide(self.exchanges[stream])
+        if self.session.protocol != "h2":
+            self.read_nothing()
+
+    def hear(self, stream: int, now: float) -> None:
+        """Again; first what has been missed."""
+        deaf = self.exchanges.get(stream)
+        if isinstance(deaf, DeafUpstreamSide):
+            self.exchanges[stream] = deaf.listener
+            self.read_again()
+            deaf.replay(now)
+
     def writable(self, now: float) -> None:
         for exchange in list(self.exchanges.values()):
             exchange.upstream_writable(now)
@@ -127,7 +130,7 @@ class UpstreamConnection(Connection):
         """The exchange on `stream` is done with this connection."""
         self.exchanges.pop(stream, None)
         self.used = True
-        self.unpause()
+        self.read_again()
         if not self.session.reusable and not self.exchanges and self.session.closing is None:
             self.session.close()
         self.flush()

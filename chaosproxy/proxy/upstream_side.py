@@ -27,6 +27,7 @@ class Owner(Protocol):
     """The exchange, as its upstream side needs it."""
 
     def settle(self, now: float) -> None: ...
+    def connected(self, now: float) -> None: ...
 
 
 class UpstreamSide:
@@ -44,7 +45,7 @@ class UpstreamSide:
         self._upstream = upstream
         self._client_protocol = client_protocol
         self._observer = observer
-        self._stream = 0
+        self.stream = 0
         self._head: RequestHead | None = None
         self._waiting = False
         self._body_sent = False
@@ -71,7 +72,7 @@ class UpstreamSide:
                 self._acquire(fresh=False)
             return
         while line.waiting and self.connection is not None and not self.request_ended:
-            room = 0 if self.connection.blocked else self.connection.session.allowance(self._stream)
+            room = 0 if self.connection.blocked else self.connection.session.allowance(self.stream)
             events = line.take(now, room, self.connection.session.protocol == "h2")
             if not events:
                 return
@@ -96,7 +97,7 @@ class UpstreamSide:
                 self._body_sent = True
             elif isinstance(event, End):
                 self.request_ended = True
-        connection.session.send(self._stream, events)
+        connection.session.send(self.stream, events)
         connection.flush()
 
     def upstream_ready(self, connection: UpstreamConnection, now: float) -> None:
@@ -111,11 +112,11 @@ class UpstreamSide:
             connection.upstream.serve()
             return
         self.connection, self.protocol = connection, protocol
-        self._stream = connection.session.open()
-        connection.exchanges[self._stream] = self
+        self.stream = connection.session.open()
+        connection.exchanges[self.stream] = self
         address = connection.upstream.address
         self._observer.upstream_connected(
-            protocol, connection.number, self._stream if protocol == "h2" else None, address.url, now
+            protocol, connection.number, self.stream if protocol == "h2" else None, address.url, now
         )
         rewritten = for_upstream(head, address, host=plan.host, mount=plan.mount, identity=plan.identity)
         if plan.identity and not self._retried and fields.first(head.headers, b"accept-encoding") is not None:
@@ -124,10 +125,10 @@ class UpstreamSide:
         if self._end_early:
             events.append(End())
         else:
-            room = connection.session.allowance(self._stream)
+            room = connection.session.allowance(self.stream)
             events.extend(plan.chain.request.take(now, room, protocol == "h2"))
         self._send(events)
-        self._owner.settle(now)
+        self._owner.connected(now)
 
     def upstream_failed(self, reason: str, now: float) -> None:
         """No connection could be made."""
@@ -210,7 +211,7 @@ class UpstreamSide:
         self._observer.upstream_closed(Ended("upstream", "clean"), now)
         if not self.request_ended and self.connection is not None:
             # Answered before the request was complete: the answer is delivered whole, no more is sent (RFC 9112 9.3).
-            self.connection.session.abort(self._stream, Abort("upstream:early", Peer.PROXY, code=0))
+            self.connection.session.abort(self.stream, Abort("upstream:early", Peer.PROXY, code=0))
             self.request_ended = True
         self.leave()
 
@@ -252,7 +253,7 @@ class UpstreamSide:
         if connection is None:
             return
         abort = endings.of_upstream(wanted, cause, self.protocol)
-        connection.end(self._stream, abort, now)
+        connection.end(self.stream, abort, now)
         how = endings.how(abort, self.protocol, Framing.NONE)
         self._observer.upstream_closed(Ended("proxy", how, cause), now)
         self._release()
@@ -271,7 +272,7 @@ class UpstreamSide:
     def _release(self) -> None:
         connection, self.connection = self.connection, None
         if connection is not None:
-            connection.release(self._stream)
+            connection.release(self.stream)
 
     def credit(self, now: float) -> None:
         """Tell the upstream how much of its answer was admitted; on HTTP/1 by reading on or not."""
@@ -282,7 +283,7 @@ class UpstreamSide:
             return
         if self.protocol == "h2":
             if admitted:
-                connection.session.grant(self._stream, admitted)
+                connection.session.grant(self.stream, admitted)
                 connection.flush()
         elif line.wants():
             if connection.paused:

@@ -38,8 +38,7 @@ def fault_type(spec: type[FaultSpec]) -> Any:
     shapes |= {"if": condition, "way": way}  # behind the fault's own, wherever keys are listed
     if spec.needs_at:
         required.add("at")
-    if get_type_hints(spec)["way"] is Way:
-        shapes["way"] = one(leaves.choice([way for way in Way if way in spec.ways]))
+    shapes["way"] = one(leaves.choice([way for way in (*Way, "both") if way in spec.ways]))
     by_keys = then(table(spec.name, shapes, required), functools.partial(built, spec))
     alternatives = {**_main(spec, required), MAPPING: by_keys}
     if len(alternatives) == 1:

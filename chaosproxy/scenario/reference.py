@@ -55,7 +55,7 @@ class Reference:
     """The parameter that a bare value sets."""
     parameters: tuple[Parameter, ...]
     at: Literal["required", "optional", "none"]
-    ways: tuple[Way, ...]
+    ways: tuple[str, ...]
     on_connections: bool
     edits_body: bool
     codes_body: bool
@@ -73,7 +73,7 @@ def reference(spec: type[FaultSpec]) -> Reference:
         main=None if spec.main is None else key_of(spec.main),
         parameters=parameters(spec),
         at="required" if spec.needs_at else "optional" if spec.has_at else "none",
-        ways=tuple(way for way in Way if way in spec.ways),
+        ways=tuple(str(way) for way in (*Way, "both") if way in spec.ways),
         on_connections=spec.on_connections,
         edits_body=spec.edits_body is not False,  # a property, where it depends on the parameters
         codes_body=spec.codes_body is not False,

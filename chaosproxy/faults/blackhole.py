@@ -1,0 +1,74 @@
+"""`blackhole`: the machine is gone: power lost, cable pulled, a firewall that has forgotten the connection.
+
+Nobody is told anything, which is what makes it the longest of all failures: neither side sees an end, only silence, and
+TCP itself gives up after minutes (RFC 9293 section 3.8.3), an idle connection never. The client's side is neither read nor
+written and a FIN from it is not seen; the upstream's neither, so that its writes run into backpressure and its leaving
+goes unnoticed. On HTTP/1 and under `connections:` that is the whole connection; on HTTP/2 under a hop it is this stream
+alone: no DATA, no window, RST_STREAM ignored, while PINGs are answered.
+
+One way alone is the asymmetric route: the packets of one direction are lost, those of the other arrive. `response`: the
+client hears nothing more and the upstream runs into backpressure, but what the client still sends arrives, its leaving
+too, so the upstream is told when it gives up. `request`: what the client sends is not read, its leaving neither; the
+answer goes on to its end, for nobody if the client has left.
+
+Machines nearer the client live on: their timeouts fire, they see the client leave; only what lies behind the gone machine
+hears nothing of it. A machine that comes back (`for`) goes on with what waits in the kernel's buffers, and sees then who
+has left. It lasts no longer than its exchange, or than the connection it was put on.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from chaosproxy.chain.actions import FOREVER, Actions, Note, Vanish
+from chaosproxy.chain.fault import Context, FaultSpec, register
+from chaosproxy.chain.trigger import Trigger
+from chaosproxy.chain.triggered import Triggered
+from chaosproxy.model.places import BothWays, Moment, Way
+from chaosproxy.model.units import Duration, show_duration
+
+
+@register
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blackhole(FaultSpec):
+    """Neither reads nor writes from an exact place on, and tells nobody."""
+
+    name: ClassVar[str] = "blackhole"
+    main: ClassVar[str | None] = "for_"
+    has_at: ClassVar[bool] = True
+    on_connections: ClassVar[bool] = True
+    ways: ClassVar[frozenset[Way | BothWays]] = frozenset((*Way, "both"))
+
+    for_: Duration = math.inf
+    """How long; then everything goes on. Default forever: the exchange is journalled when the client is let go, which is
+    when the proxy ends. 0: nothing happens."""
+    way: Way | BothWays = "both"  # type: ignore[assignment] # every other fault has one way, and may count on it
+    """`both`: the machine is gone; `at` is counted on the response. `request` or `response`: only what travels in that
+    direction is lost; `at` is counted there. Default both."""
+
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        if self.at is not None and self.at.moment is Moment.AFTER_END:
+            return [(("at",), "behind the end mark nothing is left to be lost; `end` is right before it")]
+        return []
+
+    def start(self, context: Context) -> "RunningBlackhole":
+        return RunningBlackhole(self, context)
+
+
+class RunningBlackhole(Triggered):
+    """Rests until the place, and again once the chain has stopped there."""
+
+    def __init__(self, spec: Blackhole, context: Context) -> None:
+        at = spec.at or Trigger(moment=Moment.BODY)
+        super().__init__(at, context)
+        self.both_ways = spec.way == "both"
+        self._ways = frozenset(Way) if spec.way == "both" else frozenset({spec.way})
+        self._for = spec.for_ / context.speed
+        how_long = "" if spec.for_ == math.inf else f" for {show_duration(spec.for_)}"
+        which = "" if spec.way == "both" else f", {spec.way} only"
+        self._note = Note("fired", f"gone {at.place}{how_long}{which}")
+        if not self._for:
+            self.rest, self.sees = FOREVER, ()
+
+    def fire(self, now: float) -> Actions:
+        return (self._note, Vanish(now + self._for, self._ways))
