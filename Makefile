@@ -35,6 +35,7 @@ $(VENV)/.made:
 
 docs: install
 	$(BIN)/python -m docs.generate
+	$(BIN)/python -m docs.shipped
 
 bench: install
 	$(BIN)/python -m benchmarks

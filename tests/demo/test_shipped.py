@@ -18,6 +18,7 @@ SAID = {
     "reset": "broke off after 3 of",
     "h2-reset": "broke off after 3 of",
     "stall-comments": "After 3 of 40 events bytes still came",
+    "black-hole": "After 3 of 40 events nothing came, not even an end",
     "slow-drip": "bytes still came, and no event",
     "error-openai": "After 5 events came an error inside a 200",
     "error-anthropic": "After 5 events came an error inside a 200",

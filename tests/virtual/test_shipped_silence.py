@@ -38,6 +38,12 @@ async def test_stall_comments_ends_when_it_is_told_to(autojump_clock, monkeypatc
     assert (seen.events[-1], seen.count, seen.whole) == ((42, 6), 9, True)
 
 
+async def test_black_hole_never_says_anything_again(autojump_clock):
+    seen = await told("black-hole", stream(8, 1), within=1000)
+    assert (seen.events, seen.ending, seen.whole) == ([(0, 1), (1, 1), (2, 1)], Ending.OPEN, False)
+    assert seen.pieces[-1][0] == 2
+
+
 async def test_slow_drip_lets_each_read_succeed_and_the_first_event_take_long(autojump_clock):
     seen = await told("slow-drip", [SSE, chunk(event(1)), Ending.OPEN], within=60)
     assert [time for time, _ in seen.pieces[1:]] == [number * 4 for number in range(len(event(1)))]
