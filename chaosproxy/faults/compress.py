@@ -3,8 +3,8 @@
 Imitates gzip in a proxy or a middleware. What comes out when is decided by who flushes the encoder: nginx with
 `proxy_buffering on` and most middlewares never do before the end (`flush: end`: a short stream arrives as one piece, the
 encoder's own header included); nginx with `proxy_buffering off` does after each read (`sync`); one that flushes before it
-writes is late by one record (`one_behind`). What a finished encoder lacks (`footer`, `cut`) is a server that died in
-between, or a trailer that was never written: some clients notice.
+writes is late by one record (`one_behind`). `footer` and `cut` imitate a server that died before it had finished its
+encoder, behind a proxy that then framed the answer as if it were whole: curl and httpx take the shorter text for all.
 """
 
 from dataclasses import dataclass

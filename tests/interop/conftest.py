@@ -28,6 +28,7 @@ PACKAGES = {
     "nghttp": ("nghttp2-client", "nghttp2"),
     "curl": ("curl", "curl"),
     "node": ("nodejs", "node"),
+    "chromium": ("chromium", "chromium"),
 }
 """What has each program, on Debian and in Homebrew."""
 
@@ -54,9 +55,9 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def until(condition: Callable[[], bool], what: str) -> None:
+def until(condition: Callable[[], bool], what: str, within: float = WITHIN) -> None:
     """Poll: other processes ring no bell."""
-    deadline = time.monotonic() + WITHIN
+    deadline = time.monotonic() + within
     while not condition():
         assert time.monotonic() < deadline, what
         time.sleep(0.01)
