@@ -91,7 +91,7 @@ class Triggered(Fault):
         actions: list[Action] = []
         for one in found:
             if isinstance(one, Data):
-                if self.looks:
+                if self.looks:  # awake only in order to find the place: it is shown what it would be at rest
                     self.saw(one)
                 actions.append(one)
             elif one is TOO_LONG:

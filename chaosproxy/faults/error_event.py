@@ -100,8 +100,8 @@ class RunningErrorEvent(Triggered):
         return True
 
     def saw(self, data: Data) -> None:
-        if self._seam is not None:
-            self._seam.feed(data.payload)
+        assert self._seam is not None
+        self._seam.feed(data.payload)
 
     def reached(self, limit: str, now: float) -> Actions:
         if self._format is None:
@@ -111,7 +111,6 @@ class RunningErrorEvent(Triggered):
     def fire(self, now: float) -> Actions:
         spec, seam, name = self._spec, self._seam, self._format
         assert name is not None
-        self.looks = False
         number = self.records if seam is None else seam.records
         record = error_record(name, spec.code, spec.message, spec.type, number)
         data = Data(record, (len(record),)) if seam is None else seam.joined(record)

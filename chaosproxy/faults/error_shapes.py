@@ -13,7 +13,7 @@ Rules: pure data. Must not know: when it is sent.
 """
 
 import json
-from typing import Literal
+from typing import Literal, assert_never
 
 from chaosproxy.model.messages import RequestHead
 
@@ -54,6 +54,8 @@ def error_record(name: ErrorFormat, code: ErrorCode, message: str | None, type_:
             return _event("error", {"type": "error", "error": error if code is None else {**error, "code": code}})
         case "sse":
             return _event("error", {"error": _nested(code, message, type_)})
+        case _:
+            assert_never(name)
 
 
 def _nested(code: ErrorCode, message: str | None, type_: str | None) -> dict[str, object]:

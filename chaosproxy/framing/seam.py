@@ -36,6 +36,8 @@ class Seam:
         line. Both are LF, whatever the body's own are: a reader of either kind takes them mixed."""
         payload = self._closing() + record
         ends = self._splitter.feed(payload)
+        self.records += len(ends)
+        self._tail = record[-_BLANK_LINE:]
         return Data(payload, ends)
 
     def _closing(self) -> bytes:

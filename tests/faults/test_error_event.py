@@ -214,6 +214,18 @@ def test_another_ending(play, then, manner):
     assert (played.end[0], played.end[1].manner, played.end[1].cause) == (3.0, manner, "error_event")
 
 
+def test_a_goaway_that_the_stream_survives_lets_it_run_on_and_fail_again(play):
+    goaway = Ending("goaway", code=0, last="max")
+    fault = ErrorEvent(at=Trigger(bytes=13, every=27, times=2), format="openai_responses", then=(goaway,))
+    played = play([fault], WHOLE, context=replace(asked(b"/"), protocol="h2"))
+    pieces = played.data.split(b"event: error\n")
+    assert [len(piece) for piece in pieces[:1]] == [15]
+    assert pieces[0] == STREAM[:13] + b"\n\n"
+    numbers = [json.loads(piece.split(b"\n")[0].removeprefix(b"data: "))["sequence_number"] for piece in pieces[1:]]
+    assert numbers == [1, 5]
+    assert played.end == (9.0, End())
+
+
 def test_the_length_goes_so_that_the_end_can_be_clean(play):
     head = replace(SSE, headers=(*SSE.headers, (b"content-length", b"500")), framing=Framing.LENGTH)
     played = play([ErrorEvent(at=AFTER_THREE)], TICKS, head=head)

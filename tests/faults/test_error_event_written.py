@@ -7,6 +7,7 @@ from chaosproxy.chain.trigger import Trigger
 from chaosproxy.errors import ScenarioError
 from chaosproxy.faults import ErrorEvent
 from chaosproxy.model.places import Moment, Way
+from chaosproxy.scenario.dump import dump
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault
 
@@ -53,6 +54,19 @@ def test_what_cannot_be_has_its_place(text, line, column, words):
     (problem,) = error.value.problems
     assert (problem.line, problem.column) == (line, column)
     assert words in problem.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{at: headers}",
+        "{at: end, format: sse, code: 5, message: m, type: t, then: [clean, {stream: CANCEL}]}",
+        "{at: {json: {done: true}}, code: '5', way: request, if: {status: 200}}",
+    ],
+)
+def test_what_can_be_is_read_and_written(text):
+    scenario = load(f"version: 1\nfaults:\n  - error_event: {text}\n")
+    assert load(dump(scenario)) == scenario
 
 
 def test_it_reads_records_wherever_it_acts():

@@ -9,6 +9,7 @@ from chaosproxy.errors import ScenarioError
 from chaosproxy.faults import Headers, Respond
 from chaosproxy.model.messages import End, Interim, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Framing, Way
+from chaosproxy.scenario.dump import dump
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, SSE, Upload
@@ -197,6 +198,10 @@ def test_what_cannot_be_has_its_place(text, line, column, words):
     assert words in problem.message
 
 
-@pytest.mark.parametrize("text", ["add: {host: a}", "remove: host", "remove: '*'", "duplicate: '*'", "remove: te"])
-def test_what_can_be_is_not_refused(text):
-    load(f"version: 1\nfaults:\n  - headers: {{{text}}}\n")
+@pytest.mark.parametrize(
+    "text",
+    ["add: {host: a}", "remove: host", "remove: '*'", "duplicate: '*'", "remove: te", "set: {a: [1, b]}, way: request"],
+)
+def test_what_can_be_is_read_and_written(text):
+    scenario = load(f"version: 1\nfaults:\n  - headers: {{{text}}}\n")
+    assert load(dump(scenario)) == scenario

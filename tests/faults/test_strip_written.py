@@ -5,6 +5,7 @@ import pytest
 from chaosproxy.errors import ScenarioError
 from chaosproxy.faults import Compress, Strip
 from chaosproxy.model.places import Way
+from chaosproxy.scenario.dump import dump
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.checks import SCRIPTS
@@ -47,7 +48,9 @@ def test_what_cannot_be_has_its_place(text, line, column, words):
 
 
 def test_one_or_a_list():
-    one, several = load("version: 1\nfaults:\n  - strip: done\n  - strip: [ids, usage]\n").rules[0].faults
+    scenario = load("version: 1\nfaults:\n  - strip: done\n  - strip: [ids, usage]\n")
+    one, several = scenario.rules[0].faults
+    assert load(dump(scenario)) == scenario
     assert (one, several) == (Strip(what=("done",)), Strip(what=("ids", "usage")))
 
 

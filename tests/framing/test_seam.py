@@ -48,6 +48,13 @@ def test_an_event_that_was_left_unfinished_counts_as_it_stands():
     assert seam.joined(ERROR).ends == (2, 2 + len(ERROR))
 
 
+def test_another_behind_it_needs_nothing():
+    seam = Seam("sse")
+    seam.feed(b"data: 1")
+    seam.joined(ERROR)
+    assert (seam.records, seam.joined(ERROR).payload) == (2, ERROR)
+
+
 def test_what_held_no_data_does_not_count():
     assert continued("sse", b": pi", record=ERROR).ends == (2 + len(ERROR),)
 
