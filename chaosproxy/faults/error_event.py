@@ -8,7 +8,7 @@ event, which is every provider's own.
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from chaosproxy.chain.actions import FOREVER, Actions, Finish, Note, Rest
+from chaosproxy.chain.actions import FOREVER, Actions, Finish, Note, PassOn, Rest
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context, FaultSpec, register
 from chaosproxy.chain.triggered import Triggered
@@ -75,6 +75,8 @@ class RunningErrorEvent(Triggered):
         self._request = context.request
         self._format: ErrorFormat | None = None
         self._seam: Seam | None = None
+        self._unsaid: tuple[Note, ...] = ()
+        """What the ending will say; unless the error itself makes a fault nearer the client end it all before."""
 
     def control(self, event: Event, now: float) -> Actions:
         if isinstance(event, ResponseHead | RequestHead) and not self._fits(event):
@@ -108,6 +110,9 @@ class RunningErrorEvent(Triggered):
             return (Rest(moment=Moment.HEADERS),)  # no stream yet that it could stand in: as soon as there is one
         return super().reached(limit, now)
 
+    def hangup(self, now: float) -> Actions:
+        return (*self._unsaid, PassOn())
+
     def fire(self, now: float) -> Actions:
         spec, seam, name = self._spec, self._seam, self._format
         assert name is not None
@@ -117,4 +122,6 @@ class RunningErrorEvent(Triggered):
         detail = f"with an error ({name}) {self._place}"
         if spec.way is Way.REQUEST and spec.then[:1] == (CLEAN,):
             return (data, Note("fired", f"clean {detail}"), End())
+        if not any(ending.kind == "goaway" for ending in spec.then):  # one that may be survived is no last word
+            self._unsaid = (Note("fired", detail),)
         return (data, Finish(spec.then, "error_event", detail=detail))

@@ -9,7 +9,7 @@ import pytest
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.fault import Condition, Context
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.faults import Buffer, ErrorEvent
+from chaosproxy.faults import Buffer, Cut, ErrorEvent
 from chaosproxy.framing.sse import parse
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
 from chaosproxy.model.places import Framing, Manner, Moment, Way
@@ -212,6 +212,21 @@ def test_another_ending(play, then, manner):
     played = play([ErrorEvent(at=AFTER_THREE, then=then)], WHOLE)
     assert played.body[3][1].startswith(b"event: error\n")
     assert (played.end[0], played.end[1].manner, played.end[1].cause) == (3.0, manner, "error_event")
+
+
+def test_a_fault_nearer_the_client_may_end_it_all_at_the_error(play):
+    played = play([[ErrorEvent(at=AFTER_THREE)], [Cut(at=Trigger(event=4))]], WHOLE)
+    assert (played.data[:27], played.end[0], played.end[1].cause) == (STREAM[:27], 3.0, "cut")
+    assert [(fault, detail) for _, fault, detail in played.fired] == [
+        ("cut", "abort after event 4"),
+        ("error_event", "with an error (sse) after event 3"),
+    ]
+    assert played.not_fired == []
+
+
+def test_a_client_that_leaves_before_it_has_seen_none(play):
+    played = play([ErrorEvent(at=AFTER_THREE)], [*TICKS[:2], (2.5, "hangup"), *TICKS[2:]])
+    assert (played.data, played.not_fired) == (STREAM[:18], [("error_event", "not reached")])
 
 
 def test_a_goaway_that_the_stream_survives_lets_it_run_on_and_fail_again(play):
