@@ -175,6 +175,9 @@ class Line:
 
     def settle(self, now: float) -> None:
         """After anything that may have made room or moved a deadline."""
+        if self.due <= now:
+            self.wake(now)  # planned anew it would be forgotten: what is due has no deadline
+            return
         if self.blocked:
             self.pump(now)
         if self._stopped:
