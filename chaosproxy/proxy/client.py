@@ -146,6 +146,8 @@ class ClientConnection(Connection):
 
     def _left_unread(self, reset: bool) -> None:
         """The client has left behind a body that nobody reads."""
+        if self.wire is not None and not self.wire.hears:
+            return  # nor sees
         if not reset and any(exchange.in_tunnel for exchange in self.exchanges.values()):
             return  # there a FIN is the end of one way, and stands behind what is unread
         now = self.now()

@@ -274,8 +274,7 @@ class Exchange:
             chain.close(now)
             self.observer.take_notes(chain.notes)
             self.observer.totals(chain.request, chain.response)
-        beyond = self.upstream.connection if self.upstream is not None else None
-        for wire in (self._connection.wire, beyond.wire if beyond is not None else None):
+        for wire in (self._connection.wire, upstream.wire if upstream is not None else None):
             self.observer.take_notes(noted(wire, self.began))
         self._house.finished(self)
 

@@ -1,4 +1,4 @@
-"""Lines in a row, one behind the other: what passes one enters the next.
+"""The faults of one connection in layers, their lines in a row: what passes one enters the next.
 
 Rules: a line is given more only while it wants it, so that each holds no more than its room. Must not know: sockets.
 """
@@ -6,8 +6,23 @@ Rules: a line is given more only while it wants it, so that each holds no more t
 from collections.abc import Sequence
 from itertools import pairwise
 
+from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.line import Line
 from chaosproxy.model.messages import Data, Event
+from chaosproxy.model.places import Peer, Role
+
+
+def lines_of(layers: Sequence[Chain], role: Role, *, outgoing: bool) -> list[Line]:
+    """The lines that bytes of one way pass, in their order; `role` is ours on the connection."""
+    response = outgoing == (role is Role.SERVER)
+    ordered = reversed(layers) if outgoing else layers
+    return [chain.response if response else chain.request for chain in ordered]
+
+
+def heard(layers: Sequence[Chain], role: Role) -> bool:
+    """No machine that the peer's bytes would come to is gone."""
+    peer = Peer.CLIENT if role is Role.SERVER else Peer.UPSTREAM
+    return not any(peer in chain.unheard for chain in layers)
 
 
 def passed(lines: Sequence[Line], now: float) -> list[Event]:

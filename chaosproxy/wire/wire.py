@@ -19,7 +19,7 @@ from chaosproxy.chain.placed import Noted, Placed
 from chaosproxy.model.messages import Abort, Data, End
 from chaosproxy.model.places import Manner, Peer, Role, Scope
 from chaosproxy.wire import close
-from chaosproxy.wire.layers import can_move, passed
+from chaosproxy.wire.layers import can_move, heard, lines_of, passed
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.waiting import Waiting
 
@@ -50,7 +50,7 @@ class Wire:
         """Bytes sent that have not come through."""
         self._shut: Callable[[], None] | None = None
         """What to do to `below` once the End has come through and everything before it has gone: its FIN."""
-        self._over = False
+        self._over = self._closed = False
         self._ended: Abort | None = None
         self._lost: ConnectionError | None = None
         """What `recv` and `send` raise."""
@@ -60,7 +60,6 @@ class Wire:
         self._error: ConnectionError | None = None
         """The peer's reset, raised where `_last` comes through, or met by a ring that sent."""
         self._reading, self._writing = Waiting(), Waiting()
-        self._closed = False
 
     def arm(self, placed: Sequence[Placed], now: float) -> None:
         """Put these faults nearest to whoever speaks here. What has passed before counts: byte N is byte N of the connection."""
@@ -107,11 +106,7 @@ class Wire:
             self.on_due(self.due)
 
     def _lines(self, *, outgoing: bool) -> list[Line]:
-        """The lines that bytes of one way pass, in their order."""
-        response = outgoing == (self._role is Role.SERVER)
-        if outgoing:
-            return [chain.response if response else chain.request for chain in reversed(self._layers)]
-        return [chain.response if response else chain.request for chain in self._layers]
+        return lines_of(self._layers, self._role, outgoing=outgoing)
 
     @property
     def descriptor(self) -> int | None:
@@ -138,7 +133,12 @@ class Wire:
 
     def _may_read(self, lines: list[Line]) -> bool:
         """Whether there is anything to ask the socket for now."""
-        return self._ended is not None or (self._last is None and lines[0].wants())
+        return self._ended is not None or (self._last is None and lines[0].wants() and self.hears)
+
+    @property
+    def hears(self) -> bool:
+        """The machine is there: the peer is read, and its leaving is seen."""
+        return heard(self._layers, self._role)
 
     def _read(self, line: Line, nbytes: int, now: float) -> bool:
         """One read, into the first line; False if there is nothing yet."""
