@@ -73,7 +73,7 @@ class OpenProxy:
         """The exchange that finished last. LookupError if none has: `wait` first."""
         return last_of(self.exchanges)
 
-    async def wait(self, exchanges: int = 1, timeout: float = 5.0) -> list[ExchangeRecord]:  # noqa: ASYNC109 - the parameter is that of the blocking `wait`
+    async def wait(self, exchanges: int = 1, timeout: float = 10.0) -> list[ExchangeRecord]:  # noqa: ASYNC109 - the parameter is that of the blocking `wait`
         """The finished exchanges, once there are that many in all. TimeoutError, with the timeline of those there are,
         after `timeout` seconds of Trio's clock."""
         with trio.move_on_after(timeout):

@@ -59,7 +59,7 @@ class ServedProxy:
         """The exchange that finished last. LookupError if none has: `wait` first."""
         return last_of(self.exchanges)
 
-    def wait(self, exchanges: int = 1, timeout: float = 5.0) -> list[ExchangeRecord]:
+    def wait(self, exchanges: int = 1, timeout: float = 10.0) -> list[ExchangeRecord]:
         """The finished exchanges, once there are that many in all. TimeoutError, with the timeline of those there are,
         after `timeout` seconds. It blocks: in an asynchronous test let a thread wait (`asyncio.to_thread`)."""
         if self._finished.wait(exchanges, timeout):

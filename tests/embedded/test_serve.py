@@ -62,7 +62,7 @@ def test_a_shipped_scenario_by_its_name(upstream):
         assert get(proxy.url) == (events(8), None)
         proxy.wait(timeout=20)
         assert proxy.last.scenario == "buffer-4k"
-        assert len(proxy.last.deliveries) < len(proxy.last.arrivals)
+        assert len(proxy.last.deliveries) == 1
 
 
 @pytest.mark.parametrize(
@@ -179,10 +179,9 @@ def test_at_the_end_running_exchanges_are_ended_and_journalled(upstream, tmp_pat
 
 
 def test_the_block_s_own_error_comes_out_unchanged_and_the_thread_ends(upstream):
-    before = threading.active_count()
     with pytest.raises(ZeroDivisionError), chaosproxy.serve(upstream=upstream):
         _ = 1 / 0
-    assert threading.active_count() == before
+    assert "chaosproxy" not in [thread.name for thread in threading.enumerate()]
 
 
 def test_what_the_proxy_itself_fails_with_comes_out(upstream, monkeypatch):
@@ -229,9 +228,8 @@ def test_a_seed_of_one_s_own_and_several_listeners(upstream):
 def test_speed_makes_a_minute_short(upstream):
     slow = {"version": 1, "faults": [{"timeout": {"idle": "60s"}}]}
     with chaosproxy.serve(slow, upstream=upstream, speed=600) as proxy:
-        body, error = get(proxy.url, "/forever")
+        get(proxy.url, "/forever")
         proxy.wait(timeout=20)
-        assert (body, error is None) == (events(1), False)
         assert proxy.last.end.cause == "timeout:idle"
         assert 0.1 <= proxy.last.times.end < 30
 
