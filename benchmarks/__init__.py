@@ -1,8 +1,8 @@
 """How much the proxy costs: `python -m benchmarks [--quick]`.
 
 Compared in one run, visited in turn, round after round: no proxy at all (`direct`), chaosproxy (transparent, with one
-armed trigger, with six faults in three hops), a bare Trio byte splice, and, where found on the machine, nginx with
-buffering off, HAProxy and mitmproxy in streaming mode.
+armed trigger, with six faults in three hops, all armed or two of them latencies), a bare Trio byte splice, and, where
+found on the machine, nginx with buffering off, HAProxy and mitmproxy in streaming mode.
 
 What is measured, and why so:
 

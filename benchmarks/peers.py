@@ -147,7 +147,7 @@ ARMED = "- cut: {at: {event: 1000000000}, then: abort}"
 SCENARIOS = {
     "chaosproxy": None,
     "chaosproxy, one trigger": f"version: 1\nfaults:\n  {ARMED}\n",
-    "chaosproxy, six faults": f"""version: 1
+    "chaosproxy, six faults armed": f"""version: 1
 hops:
   - faults:
       {ARMED}
@@ -159,8 +159,21 @@ hops:
       - cut: {{at: {{bytes: 1000000000000}}}}
       - buffer: {{bytes: 4KiB, if: {{status: 503}}}}
 """,
+    "chaosproxy, six faults": f"""version: 1
+hops:
+  - faults:
+      {ARMED}
+      - latency: 5ms
+  - faults:
+      - timeout: {{idle: 60s}}
+      - error_event: {{at: {{event: 1000000000}}}}
+  - faults:
+      - latency: 5ms
+      - compress: gzip
+""",
 }
-"""None of these ever acts: the price of being ready."""
+"""The price of being ready: of the armed none ever acts. Of the last six the latencies do, on every piece, and so show
+as 10 ms; the reader accepts no coding."""
 
 
 def chaosproxy(name: str) -> Callable[[Starter], Peer]:
