@@ -87,6 +87,7 @@ def test_what_the_image_copies_reaches_the_builder():
     assert [name for name in kept if not (ROOT / name).exists()] == []
 
 
+@pytest.mark.timeout(300)
 def test_the_image_can_be_built_from_what_it_copies(tmp_path):
     hidden = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("**/")]
     ignored = shutil.ignore_patterns(*(line.removeprefix("**/") for line in hidden))
@@ -133,6 +134,7 @@ def test_entry_point_health_check_and_stop_signal(tmp_path):
     assert f"listening on http://0.0.0.0:{port}" in said
 
 
+@pytest.mark.timeout(300)
 def test_compose_puts_the_proxy_in_front_of_a_service_and_a_stream_passes():
     services = compose()["services"]
     ports = {name: free_port() for name in services}

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 FOLLOWED = [
+    "../README",
     "abort-chain",
     "demo",
     "errors-after-200",
@@ -46,6 +47,7 @@ def scenarios(page: Path) -> list[str]:
     return [text for text in texts(page, "yaml") if re.search(r"^version: 1\b", text, re.MULTILINE)]
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_a_page_can_be_followed(name, tmp_path):
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
