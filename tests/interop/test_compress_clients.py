@@ -68,21 +68,36 @@ async def curling(curl: str, url: str, *options: str):
             await stream.aclose()
 
 
+async def shows_each_before_the_next(curl: str, url: str, gates: list[trio.Event], *options: str) -> None:
+    async with curling(curl, url, *options) as process:
+        shown = b""
+        for number, gate in enumerate(gates, 1):
+            with trio.fail_after(WITHIN):
+                while shown != b"".join(EVENTS[:number]):
+                    piece = await process.stdout.receive_some()
+                    assert piece, (shown, await process.stderr.receive_some())
+                    shown += piece
+            gate.set()
+        assert await process.wait() == 0
+
+
+async def shows_nothing_before_the_end(curl: str, url: str) -> None:
+    began = trio.current_time()
+    async with curling(curl, url) as process:
+        with trio.fail_after(WITHIN):
+            shown = await process.stdout.receive_some()
+            assert trio.current_time() - began >= SPENT
+            while piece := await process.stdout.receive_some():
+                shown += piece
+            assert (shown, await process.wait()) == (TEXT, 0)
+
+
 @pytest.mark.parametrize("option", ["--http1.1", "--http2-prior-knowledge"])
 async def test_curl_shows_each_event_before_the_next_is_sent(option, coding_of_curl, curl, proxy):
     script, gates = gated()
     async with origin(script) as served:
         between = proxy(served.url, compress(coding=coding_of_curl, flush="sync"))
-        async with curling(curl, between.url, option) as process:
-            shown = b""
-            for number, gate in enumerate(gates, 1):
-                with trio.fail_after(WITHIN):
-                    while shown != b"".join(EVENTS[:number]):
-                        piece = await process.stdout.receive_some()
-                        assert piece, (shown, await process.stderr.receive_some())
-                        shown += piece
-                gate.set()
-            assert await process.wait() == 0
+        await shows_each_before_the_next(curl, between.url, gates, option)
     (record,) = between.journal(1)
     assert record["faults"][0]["detail"] == f"{coding_of_curl}, flush sync"
 
@@ -90,16 +105,23 @@ async def test_curl_shows_each_event_before_the_next_is_sent(option, coding_of_c
 async def test_curl_shows_nothing_before_the_end(coding_of_curl, curl, proxy):
     async with origin(PACED) as served:
         between = proxy(served.url, compress(coding=coding_of_curl))
-        began = trio.current_time()
-        async with curling(curl, between.url) as process:
-            with trio.fail_after(WITHIN):
-                shown = await process.stdout.receive_some()
-                assert trio.current_time() - began >= SPENT
-                while piece := await process.stdout.receive_some():
-                    shown += piece
-            assert (shown, await process.wait()) == (TEXT, 0)
+        await shows_nothing_before_the_end(curl, between.url)
     (record,) = between.journal(1)
     assert len(record["deliveries"]) == 1
+
+
+GZIP = "gzip on; gzip_proxied any; gzip_types text/event-stream; proxy_http_version 1.1;"
+
+
+async def test_so_does_nginx_with_and_without_its_buffering(nginx, curl):
+    """What is imitated: without buffering nginx flushes its encoder after each read (`sync`), else never (`end`)."""
+    script, gates = gated()
+    async with origin(script) as served:
+        port = nginx(f"{GZIP} location / {{ proxy_pass {served.url}; proxy_buffering off; }}")
+        await shows_each_before_the_next(curl, f"http://127.0.0.1:{port}", gates)
+    async with origin(PACED) as served:
+        port = nginx(f"{GZIP} location / {{ proxy_pass {served.url}; }}")
+        await shows_nothing_before_the_end(curl, f"http://127.0.0.1:{port}")
 
 
 # ---- httpx
