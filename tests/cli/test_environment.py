@@ -81,6 +81,7 @@ def test_a_run_that_is_told_everything_by_its_environment(tmp_path):
             assert healthy(f"127.0.0.1:{port}", CHAOSPROXY_LISTEN="127.0.0.1:1") == (0, "")
             with pytest.raises(urllib.error.HTTPError) as error:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=30)
+            error.value.close()
             assert error.value.code == 418
         finally:
             running.terminate()
