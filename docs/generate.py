@@ -97,6 +97,8 @@ def _standing(fault: Reference) -> str:
     }[fault.at]
     first, *others = [f"`{way}`" for way in reversed(fault.ways)]
     ways = f"{first}, or {' or '.join(others)}" if others else f"{first} only"
+    if fault.way:
+        ways += f". {_REPEATED.sub('', fault.way)}"
     rows = [
         ("`at:`", at),
         ("`way:`", ways),

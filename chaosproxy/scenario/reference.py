@@ -56,6 +56,8 @@ class Reference:
     parameters: tuple[Parameter, ...]
     at: Literal["required", "optional", "none"]
     ways: tuple[str, ...]
+    way: str
+    """What the ways mean, where the fault has something to say of that."""
     on_connections: bool
     edits_body: bool
     codes_body: bool
@@ -74,6 +76,7 @@ def reference(spec: type[FaultSpec]) -> Reference:
         parameters=parameters(spec),
         at="required" if spec.needs_at else "optional" if spec.has_at else "none",
         ways=tuple(str(way) for way in (*Way, "both") if way in spec.ways),
+        way=field_words(spec).get("way", ""),
         on_connections=spec.on_connections,
         edits_body=spec.edits_body is not False,  # a property, where it depends on the parameters
         codes_body=spec.codes_body is not False,
