@@ -6,6 +6,7 @@
 | `ping_events`  | Anthropic's `event: ping`                                  | nobody sends any                |
 | `empty_deltas` | a chunk that says nothing: OpenAI's chat, completions or responses, Anthropic's messages, by the request's path | Ollama's chat or generate |
 
+Not every client takes all of them: Ollama's for Python fails at an empty line, OpenAI's hands on a ping as a chunk.
 Rules: pure data; what is made here is read back by `framing.traffic` as what it is. Must not know: when it is sent.
 """
 
