@@ -53,7 +53,8 @@ class Body:
     def __init__(self, head: ResponseHead) -> None:
         coding = (first(head.headers, b"content-encoding") or b"").lower()
         self._decoder = zlib.decompressobj(CODED[coding]) if coding in CODED else None
-        self._splitter: Splitter | None = splitter_for(first(head.headers, b"content-type"))
+        readable = self._decoder is not None or coding in {b"", b"identity"}
+        self._splitter: Splitter | None = splitter_for(first(head.headers, b"content-type")) if readable else None
         self.text = b""
 
     def feed(self, payload: bytes) -> int:

@@ -37,7 +37,8 @@ def test_with_no_argument_it_is_the_buffer_as_a_picture(said):
     strips = [line for line in out.splitlines() if line.endswith("┤")]
     assert len(strips) == 2
     assert strips[0].count("▅") > 3
-    assert re.fullmatch(r"  ·+█·*┤", strips[1]), "nothing, and then all at once"
+    assert set(strips[1][2:22]) == {"·"}, "nothing, and only then events"
+    assert "█" in strips[1]
     assert out.count("first event") == 2, "whoever searches for it finds the measurements alone"
     assert " ".join(out.split()).endswith("Watch the time to the first event.")
     assert max(map(len, out.splitlines())) <= 80
@@ -53,7 +54,7 @@ def test_for_machines(said):
     assert (seen["scenario"], seen["speed"]) == ("buffer-4k", 1)
     assert (direct["events"], through["events"], direct["end"], through["end"]) == (40, 40, "clean", "clean")
     assert direct["bytes"] == through["bytes"]
-    assert len(through["arrivals"]) == 1
+    assert min(time for time, _ in through["arrivals"]) >= 0.39
     assert len(direct["arrivals"]) > 3
     assert through["first_event"] >= 0.39
     assert direct["first_event"] < through["first_event"] <= through["total"]

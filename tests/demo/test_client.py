@@ -93,6 +93,11 @@ async def test_a_broken_coding_ends_the_events_and_nothing_else():
     assert (answer.end, answer.events, answer.text) == ("clean", [], b"")
 
 
+async def test_a_coding_that_was_not_asked_for_has_no_events():
+    answer, _ = await asked(GZIP.replace(b"gzip", b"br"), chunk(b"\n\ndata: 1\n\n"), LAST)
+    assert (answer.end, answer.events, len(answer.traffic)) == ("clean", [], 1)
+
+
 async def test_over_http2():
     async def serve(peer, stream):
         await peer.headers(stream, [(b":status", b"200"), (b"content-type", b"text/event-stream")])
