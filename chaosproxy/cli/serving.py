@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import signal
+import ssl
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -25,6 +26,8 @@ from chaosproxy.scenario.library import find
 from chaosproxy.scenario.load import load
 from chaosproxy.scenario.schema import TRANSPARENT, Scenario
 from chaosproxy.wire import dial as dialling
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def serve(options: RunOptions) -> int:
@@ -69,28 +72,32 @@ class _Run:
             journal.listen(file)
         if not options.quiet:
             journal.listen(self._say_json if options.json else self._say_line)
-        if options.wait_upstream is not None:
-            await self._wait_upstreams(options.wait_upstream)
-        listeners = await self.parts.listeners(server_tls)
-        proxy = self.parts.proxy(self.scenario, journal)
         try:
-            with ready_file(options.ready_file, [listener.url for listener in listeners], ca) as announce:
-                await self._serve(proxy, listeners, announce)
+            if options.wait_upstream is None or await self._upstreams_accept(options.wait_upstream):
+                await self._listen(server_tls, journal, ca)
         finally:
-            for listener in listeners:
-                listener.close()
             if file is not None:
                 file.close()
             if ca is not None and options.ca_out is None:
                 ca.unlink(missing_ok=True)
         return 3 if file is not None and file.lost else 0
 
+    async def _listen(self, server_tls: ssl.SSLContext | None, journal: Journal, ca: Path | None) -> None:
+        listeners = await self.parts.listeners(server_tls)
+        proxy = self.parts.proxy(self.scenario, journal)
+        try:
+            with ready_file(self.options.ready_file, [listener.url for listener in listeners], ca) as announce:
+                await self._serve(proxy, listeners, announce)
+        finally:
+            for listener in listeners:
+                listener.close()
+
     async def _serve(self, proxy: Proxy, listeners: list[Listener], announce: Callable[[], None]) -> None:
         async with running(proxy, listeners) as nursery:
             if self.options.watch and self.files:
                 watch = Watch(self.files, lambda scenario: proxy.reload(self.parts.planner(scenario)), self.complain)
                 nursery.start_soon(watch.run)
-            with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            with trio.open_signal_receiver(*SIGNALS) as signals:
                 announce()
                 if not self.options.quiet and not self.options.json:
                     for listener in listeners:
@@ -99,14 +106,25 @@ class _Run:
                 for listener in listeners:
                     listener.close()
                 async with trio.open_nursery() as leaving:
-                    leaving.start_soon(self._second, signals, leaving)
+                    leaving.start_soon(self._cancel_at, signals, leaving)
                     await proxy.shut_down(self.options.grace)
                     leaving.cancel_scope.cancel()
 
     @staticmethod
-    async def _second(signals: AsyncIterator[int], nursery: trio.Nursery) -> None:
+    async def _cancel_at(signals: AsyncIterator[int], nursery: trio.Nursery) -> None:
         await anext(signals)
         nursery.cancel_scope.cancel()
+
+    async def _upstreams_accept(self, limit: float) -> bool:
+        """Whether they do; False if a signal comes first. The first process of a container hears of no signal but those
+        that it listens for."""
+        async with trio.open_nursery() as nursery:
+            with trio.open_signal_receiver(*SIGNALS) as signals:
+                nursery.start_soon(self._cancel_at, signals, nursery)
+                await self._wait_upstreams(limit)
+                nursery.cancel_scope.cancel()
+                return True
+        return False
 
     async def _wait_upstreams(self, limit: float) -> None:
         for address in self.parts.upstreams:

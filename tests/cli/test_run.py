@@ -243,6 +243,22 @@ def test_a_port_that_is_taken(upstream):
     assert said.count("\n") == 1
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_waiting_for_an_upstream(number):
+    with socket.create_server(("127.0.0.1", 0)) as there, socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+        probe.close()
+        upstreams = [f"http://127.0.0.1:{one}" for one in (there.getsockname()[1], port)]
+        argv = [sys.executable, "-m", "chaosproxy", "run", "--listen", "127.0.0.1:0", "--wait-upstream", "1h"]
+        argv += [word for url in upstreams for word in ("--upstream", url)]
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiting:
+            there.settimeout(30)
+            there.accept()[0].close()
+            waiting.send_signal(number)
+            assert waiting.communicate(timeout=30) == ("", "")
+        assert waiting.returncode == 0
+
+
 def test_an_upstream_that_is_waited_for_in_vain():
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
