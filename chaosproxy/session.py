@@ -6,12 +6,12 @@ asks `allowance` before it sends Data. Write boundaries are the product: `outgoi
 Must not know: sockets, time, the chain, each other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from chaosproxy.model.messages import Abort, Event
+from chaosproxy.model.messages import Abort, Dribble, Event
 from chaosproxy.model.places import Role
 
 
@@ -56,6 +56,19 @@ class Closed:
 
 
 Signal = Arrived | Granted | Stopped | Gone | Closed
+
+
+class Slowly(bytes):
+    """An element of `outgoing` of which some parts are to be written slowly."""
+
+    segments: tuple[tuple[int, Dribble | None], ...]
+    """Its parts in order: their length, and how slowly."""
+
+    @classmethod
+    def of(cls, data: bytes, segments: Iterable[tuple[int, Dribble | None]]) -> "Slowly":
+        made = cls(data)
+        made.segments = tuple(segment for segment in segments if segment[0])
+        return made
 
 
 class Closing(StrEnum):

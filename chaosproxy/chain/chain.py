@@ -126,6 +126,8 @@ class Chain:
     def close(self, now: float) -> None:
         """The exchange is over: note every fault that never acted, and why."""
         for stage in self._acting:
+            for time, detail in stage.fault.deeds:
+                self.note(stage, "fired", detail, time)
             if stage.index not in self._fired:
                 self._note(stage, "not_fired", self._why_not(stage), now)
 

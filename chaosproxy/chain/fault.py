@@ -78,6 +78,8 @@ class Fault:
     whether something came in between; a limit of the rest would cut the piece in which it lies."""
     blocked: bool = False
     """Set by the chain before `wake` and `reached`: what is nearer the receiver takes nothing at present."""
+    deeds: tuple[tuple[float, str], ...] = ()
+    """`(time, detail)` of what was done for it beyond the chain; noted when the exchange is over."""
     unfired: str = ""
     """Why it will not act, if the fault itself knows: the `reason` of `not_fired`."""
 

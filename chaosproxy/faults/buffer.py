@@ -7,7 +7,7 @@ the client has nothing: that is what hides the delay from it.
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from chaosproxy.chain.actions import FOREVER, Actions, Note, PassOn
@@ -171,7 +171,7 @@ class RunningBuffer(Fault):
         hint = first(head.headers, HINT) if self._spec.hint else None
         if hint is None:
             return (head,)
-        stripped = ResponseHead(head.status, without(head.headers, (HINT,)), head.reason, head.framing, head.final)
+        stripped = replace(head, headers=without(head.headers, (HINT,)))
         if hint.strip().lower() != b"no":
             return (stripped,)
         self.unfired = "hint"

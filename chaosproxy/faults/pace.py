@@ -1,6 +1,7 @@
 """`pace`: the machine lets so much pass every so often, however much there is.
 
-Imitates a model that makes a token every 20 ms, a server that writes on a timer, a writer that dribbles byte by byte. Unlike
+Imitates a model that makes a token every 20 ms, a server that writes on a timer, a writer that dribbles byte by byte (with
+`way: request` and `region: head` it is the attack called Slowloris, or a very old phone). Unlike
 `bandwidth` it knows no fractions: a turn comes every `every`, and what a turn may carry leaves in it, at once. The turns
 stand on a schedule that is computed and never added up from sleeps; where nothing was waiting it begins anew.
 """
@@ -8,14 +9,17 @@ stand on a schedule that is computed and never added up from sleeps; where nothi
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 from chaosproxy.chain.actions import FOREVER, Action, Actions, Note, PassOn
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
-from chaosproxy.model.messages import Abort, Data, End, Event, Trailers
+from chaosproxy.faults.dribbling import RunningDribble
+from chaosproxy.model.messages import Abort, Data, Dribble, End, Event, Trailers
 from chaosproxy.model.places import Way
 from chaosproxy.model.units import FOREVER as WITHOUT_END
 from chaosproxy.model.units import Duration, Size, show_duration
+
+Region = Literal["body", "head", "chunk_size"]
 
 ROOM: Final = 64 * 1024
 """Body bytes that may wait for their turn; then the sender has to."""
@@ -37,6 +41,10 @@ class Pace(FaultSpec):
     every: Duration
     """From one turn to the next. The first turn is the arrival of what finds nobody waiting. 0: no pace at all."""
 
+    region: Region = "body"
+    """`body`: the bytes of the body, without their framing. `head` and `chunk_size` are about HTTP/1 alone: the bytes of
+    the head with its start line, or those of the size line of each chunk. The first one goes at once. Default body."""
+
     @property
     def reads_records(self) -> bool:
         return self.events is not None
@@ -50,12 +58,18 @@ class Pace(FaultSpec):
             for key, value in (("bytes", self.bytes), ("events", self.events))
             if value is not None and value < 1
         ]
+        if self.region != "body" and self.events is not None:
+            found.append((("events",), f"there are no events in a {self.region}; count its bytes"))
         if self.every == WITHOUT_END:
             found.append((("every",), "a turn that never comes is a stall"))
         return found
 
-    def start(self, context: Context) -> "RunningPace":
-        return RunningPace(self, context)
+    def start(self, context: Context) -> "RunningPace | RunningDribble":
+        if self.region == "body":
+            return RunningPace(self, context)
+        dribble = Dribble(self.region, self.bytes or 1, self.every / context.speed)
+        detail = f"{self.region}: {dribble.nbytes} bytes every {show_duration(self.every)}"
+        return RunningDribble(dribble, detail, possible=self.way is Way.REQUEST or context.protocol != "h2")
 
 
 class RunningPace(Fault):

@@ -12,6 +12,7 @@ from enum import Enum, auto
 from chaosproxy.http1.body import Decoder
 from chaosproxy.http1.encoder import BodyEncoder
 from chaosproxy.http1.lines import LIMITS, Limits, Malformed
+from chaosproxy.http1.slowly import SlowSizes, joined, slow_head, slow_sizes
 from chaosproxy.http1.writer import interim_head
 from chaosproxy.model.headers import Headers, first
 from chaosproxy.model.messages import (
@@ -144,12 +145,17 @@ class Connection(ABC):
             return
         parts: list[bytes] = []
         ending: End | Abort | None = None
+        slow = type(self._encoder) is SlowSizes
         for event in events:
             match event:
                 case Data():
                     parts.append(self._encoder.data(event))
                 case RequestHead() | ResponseHead():
                     parts.append(self._write_head(event))
+                    slow = bool(event.dribbles)
+                    if slow:
+                        parts[-1] = slow_head(parts[-1], event.dribbles)
+                        self._encoder = slow_sizes(self._encoder, event.dribbles)
                 case Interim():
                     parts.append(self._write_interim(event))
                 case Trailers():
@@ -161,7 +167,7 @@ class Connection(ABC):
                     ending = event
                 case Goaway():
                     pass  # HTTP/1 has no word for it
-        written = b"".join(parts)
+        written = joined(parts) if slow else b"".join(parts)
         if written:
             self._outgoing.append(written)
         if isinstance(ending, Abort):

@@ -5,11 +5,24 @@ Rules: pure data, equal by value, never changed after it was made. Must not know
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
 
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.places import Framing, Manner, Peer, Scope
+
+
+@dataclass(slots=True)
+class Dribble:
+    """How slowly the bytes of a head, or of the size line of each chunk behind it, are to be written on HTTP/1."""
+
+    region: Literal["head", "chunk_size"]
+    nbytes: int
+    """So many at a time."""
+    every: float
+    """Seconds from one time to the next."""
+    written: bool = field(default=False, compare=False)
+    """Set by whoever writes it so: there is such a thing in the protocol, and in this message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +46,7 @@ class RequestHead:
     """The protocol asked for by Upgrade, or `:protocol` of an extended CONNECT (RFC 8441); lower case."""
     version: bytes = b"1.1"
     """What the client spoke: 1.0, 1.1 or 2."""
+    dribbles: tuple[Dribble, ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +58,7 @@ class ResponseHead:
     reason: bytes = b""
     framing: Framing = Framing.LENGTH
     final: bool = False
+    dribbles: tuple[Dribble, ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True, slots=True)

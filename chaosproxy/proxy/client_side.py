@@ -29,6 +29,7 @@ class ClientChannel(Protocol):
     def flush(self) -> None: ...
     def release(self, stream: int) -> None: ...
     def resume(self) -> None: ...
+    def dribble(self) -> None: ...
 
 
 class PausableChannel(ClientChannel, Protocol):
@@ -88,6 +89,8 @@ class ClientSide:
                 case ResponseHead():
                     self.head_sent = True
                     self._framing = event.framing
+                    if event.dribbles:
+                        self.connection.dribble()
                     self._observer.head_sent(event, now)
                     sent.append(event)
                 case End():

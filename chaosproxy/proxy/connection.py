@@ -12,6 +12,7 @@ import trio
 
 from chaosproxy.session import Closing, Session, Signal
 from chaosproxy.wire import close
+from chaosproxy.wire.dribbling import Dribbling
 from chaosproxy.wire.transport import Transport, TruncatedError
 from chaosproxy.wire.wire import Wire
 
@@ -149,6 +150,11 @@ class Connection(ABC):
         """Unless somebody has to wait for it."""
         self.deaf = False
         self.unpause()
+
+    def dribble(self) -> None:
+        """What the session marks as `Slowly` is to be written so."""
+        if not isinstance(self.transport, Dribbling):
+            self.transport = Dribbling(self.transport)
 
     def wake(self) -> None:
         """Have the reader look again whether it may read."""

@@ -121,6 +121,8 @@ def test_without_a_distance_it_is_neutral(spec):
         ("pace: {events: 0, every: 20ms}", 3, 20, "at least 1"),
         ("pace: {events: 1, every: 20}", 3, 30, "duration"),
         ("pace: {events: 1, every: forever}", 3, 30, "never comes"),
+        ("pace: {events: 1, every: 1s, region: head}", 3, 20, "no events in a head"),
+        ("pace: {bytes: 1, every: 1s, region: tail}", 3, 41, "body, head, chunk_size"),
     ],
 )
 def test_a_mistake_has_its_place(text, line, column, said):
@@ -132,5 +134,14 @@ def test_a_mistake_has_its_place(text, line, column, said):
 
 
 def test_what_can_be_written():
-    [rule] = load("version: 1\nfaults:\n  - pace: {events: 1, every: 20ms, way: request}\n").rules
-    assert rule.faults == (Pace(events=1, every=0.02, way=Way.REQUEST),)
+    text = "version: 1\nfaults:\n  - pace: {events: 1, every: 20ms, way: request}\n  - pace: {bytes: 1, every: 1s, region: head}\n"
+    [rule] = load(text).rules
+    assert rule.faults == (Pace(events=1, every=0.02, way=Way.REQUEST), Pace(bytes=1, every=1.0, region="head"))
+
+
+@pytest.mark.parametrize("region", ["head", "chunk_size"])
+@pytest.mark.parametrize("way", Way)
+def test_of_heads_and_sizes_the_body_knows_nothing(region, way):
+    """They are written slowly, not held: `tests/virtual/test_pace_regions.py`."""
+    check_fault(Pace(bytes=1, every=1.0, region=region, way=way))
+    check_fault(Pace(bytes=1, every=0.0, region=region, way=way), neutral=True)
