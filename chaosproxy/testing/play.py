@@ -69,6 +69,8 @@ class Played:
     cancelled_at: float | None = None
     """When the upstream was told that nobody wants it."""
     cancel_cause: str = ""
+    upstream_endings: tuple[Ending, ...] = ()
+    """In which way it was to be told; () = as usual."""
     end_cause: str | None = None
     """The fault that made the answer's End."""
     bytes_in: int = 0
@@ -283,6 +285,7 @@ class _Player:
         played.admitted += line.take_admitted()
         if chain.cancelled and played.cancelled_at is None:
             played.cancelled_at, played.cancel_cause = time, chain.cancel_cause
+            played.upstream_endings = chain.upstream_endings
         played.notes += chain.notes
         chain.notes.clear()
         for guards in self.guards:
