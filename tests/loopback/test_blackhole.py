@@ -140,13 +140,13 @@ async def test_it_comes_back_and_what_waited_goes_on():
         proxy_on(scenario(**{"for": "500ms"}), served.url) as proxied,
         await RawClient.connect("127.0.0.1", proxied.port) as client,
     ):
+        began = trio.current_time()
         await client.send(GET)
         await client.read_until(THREE[-1])
-        gone = trio.current_time()
         go_on.set()
         await client.read_until(b"0\r\n\r\n", within=10)
         times = [time for time, data in client.pieces if EVENTS[3] in data or EVENTS[4] in data]
-        assert min(times) - gone > 0.4
+        assert min(times) - began >= 0.5
         await client.send(b"GET /other HTTP/1.1\r\nHost: x\r\n\r\n")  # the connection goes on too
         await served.request(2)
         record = (await proxied.finished())[0]
@@ -160,19 +160,19 @@ async def test_it_comes_back_and_sees_who_has_left():
         proxy_on(scenario(**{"for": "500ms"}), served.url) as proxied,
     ):
         client = await RawClient.connect("127.0.0.1", proxied.port)
+        began = trio.current_time()
         await client.send(GET)
         await client.read_until(THREE[-1])
-        gone = trio.current_time()
         client.transport.fin()
         asked = await served.request(1)
         with trio.fail_after(10):
             await asked.gone.wait()
-        assert asked.left_at - gone > 0.4
+        assert asked.left_at - began >= 0.5
         record = await proxied.last()
         client.transport.close()
     assert (record.end.by, record.end.how) == ("client", "fin")
     assert record.upstream.end.cause == "client:fin"
-    assert record.times.client_closed > record.faults[0].t + 0.4
+    assert record.times.client_closed > record.faults[0].t + 0.49
 
 
 async def test_it_comes_back_and_sees_that_the_upstream_has_left():
@@ -181,11 +181,11 @@ async def test_it_comes_back_and_sees_that_the_upstream_has_left():
         proxy_on(scenario(**{"for": "500ms"}), served.url) as proxied,
         await RawClient.connect("127.0.0.1", proxied.port) as client,
     ):
+        began = trio.current_time()
         await client.send(GET)
         await client.read_until(THREE[-1])
-        gone = trio.current_time()
         assert await client.read_all(within=10) is Ending.RST
-        assert client.ended_at - gone > 0.4
+        assert client.ended_at - began >= 0.5
         record = await proxied.last()
     assert (record.end.by, record.end.how) == ("upstream", "rst")
 
@@ -232,7 +232,9 @@ async def test_on_http2_the_stream_is_dead_and_the_connection_is_not():
                 await upstream.until(lambda: upstream.streams[stream].reset is not None)
             assert upstream.streams[stream].reset is None
             assert upstream.streams[stream].body == b""
-            assert upstream._credit[stream] + 65535 < 8000, "the window was filled and never opened again"
+            with trio.fail_after(10):
+                while upstream._credit[stream] + 65535 >= 8000:  # the window is filled, and never opened again
+                    await trio.sleep(0.01)
             assert client.streams[1].body == b"".join(EVENTS[:3])
             assert not client.streams[1].over
             assert [record.request.path for record in proxied.exchanges] == ["/other"]
@@ -260,9 +262,9 @@ async def test_on_http2_a_reset_that_came_meanwhile_is_seen_afterwards(who):
         proxy_on(scenario(**{"for": "500ms"}), url) as proxied,
         h2_client(await dial.connect("127.0.0.1", proxied.port, None)) as client,
     ):
+        began = trio.current_time()
         await client.request(1, "/s")
         await client.until(lambda: len(client.streams[1].frames) == 3)
-        gone = trio.current_time()
         peer, stream = peers[0]
         if who == "client":
             await client.reset(1)
@@ -270,7 +272,7 @@ async def test_on_http2_a_reset_that_came_meanwhile_is_seen_afterwards(who):
         else:
             go_on.set()
             await client.until(lambda: client.streams[1].reset is not None, within=10)
-        assert trio.current_time() - gone > 0.4
+        assert trio.current_time() - began >= 0.5
         record = await proxied.last()
     how = "stream:CANCEL" if who == "client" else "stream:INTERNAL_ERROR"
     assert (record.end.by, record.end.how) == (who, how)

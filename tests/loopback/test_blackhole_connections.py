@@ -59,7 +59,7 @@ async def test_it_comes_back_and_goes_on_where_it_was(certificates, under_tls):
         with trio.fail_after(10):
             while len(client.body) < 1000:
                 assert await client.read()
-        assert trio.current_time() - began > 0.4
+        assert trio.current_time() - began >= 0.5
         assert client.received == HEAD + BODY * 10
         record = await proxied.last()
     assert (record.end.by, record.end.how) == ("upstream", "clean")
@@ -69,14 +69,14 @@ async def test_it_comes_back_and_sees_who_has_left():
     rules = connection("client", **{"for": "500ms"})
     async with origin([HEAD, BODY, Ending.OPEN]) as served, proxy_on(rules, served.url) as proxied:
         client = await RawClient.connect("127.0.0.1", proxied.port)
+        began = trio.current_time()
         await client.send(GET)
         await client.read_until((HEAD + BODY)[:PLACE])
-        gone = trio.current_time()
         client.transport.fin()
         asked = await served.request(1)
         with trio.fail_after(10):
             await asked.gone.wait()
-        assert asked.left_at - gone > 0.4
+        assert asked.left_at - began >= 0.5
         record = await proxied.last()
         client.transport.close()
     assert (record.end.by, record.end.how) == ("client", "fin")
