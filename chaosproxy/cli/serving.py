@@ -118,8 +118,8 @@ class _Run:
     async def _upstreams_accept(self, limit: float) -> bool:
         """Whether they do; False if a signal comes first. The first process of a container hears of no signal but those
         that it listens for."""
-        async with trio.open_nursery() as nursery:
-            with trio.open_signal_receiver(*SIGNALS) as signals:
+        with trio.open_signal_receiver(*SIGNALS) as signals:
+            async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._cancel_at, signals, nursery)
                 await self._wait_upstreams(limit)
                 nursery.cancel_scope.cancel()

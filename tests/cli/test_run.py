@@ -243,6 +243,13 @@ def test_a_port_that_is_taken(upstream):
     assert said.count("\n") == 1
 
 
+def test_an_upstream_that_is_waited_for_is_served(run, upstream):
+    proxy = run("--upstream", upstream.url, "--wait-upstream", "1m")
+    assert proxy.get() == b"ok"
+    status, _, err = proxy.stop()
+    assert (status, "#1 GET / 200" in err) == (0, True)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_waiting_for_an_upstream(number):
     with socket.create_server(("127.0.0.1", 0)) as there, socket.create_server(("127.0.0.1", 0)) as probe:
