@@ -90,20 +90,60 @@ class Line:
         """What one read brought of the body."""
         if self.due <= now:
             self.wake(now)
+        self._look_at(pieces)
+        self._admit(pieces, now)
+
+    def pass_through(self, pieces: Sequence[Data], now: float, room: float) -> bool:
+        """`push`, and whether it was a `take` of the same pieces too: with everything at rest, no limit in them, nothing
+        waiting and `room` for all, they have gone through, and it is the driver's turn to send them. It saves every
+        event the way into the line's queues and out of them again."""
+        if self.due <= now:
+            self.wake(now)
+        size, records, chunks = self._look_at(pieces)
+        exit_, first = self.exit, self.first
+        if (
+            size > room
+            or size > exit_.window
+            or type(first) is not Span
+            or first.next is not exit_
+            or exit_.events
+            or exit_.closed
+            or self.entry
+            or self.dirty
+            or self.blocked
+            or not first.passes(size, records, chunks, now)
+        ):
+            self._admit(pieces, now)
+            return False
+        self._admitted += size
+        exit_.bytes_out += size
+        exit_.records_out += records
+        return True
+
+    def _look_at(self, pieces: Sequence[Data]) -> tuple[int, int, int]:
+        """Find the records that end in `pieces`, and count: bytes, records and chunks."""
         find = self.records.feed if self.records is not None else None
+        size = records = chunks = 0
+        for data in pieces:
+            payload = data.payload
+            size += len(payload)
+            chunks += data.whole
+            if find is not None:
+                data.ends = ends = find(payload)
+                records += len(ends)
+        self.bytes_in += size
+        self.records_in += records
+        self.chunks_in += chunks
+        return size, records, chunks
+
+    def _admit(self, pieces: Sequence[Data], now: float) -> None:
         first, entry = self.first, self.entry
         for data in pieces:
-            size = len(data.payload)
-            if find is not None:
-                data.ends = find(data.payload)
-                self.records_in += len(data.ends)
-            self.bytes_in += size
-            self.chunks_in += data.whole
             if entry or not first.make_room(now):
                 entry.append(data)
                 self.blocked = True
             else:
-                self._admitted += size
+                self._admitted += len(data.payload)
                 first.data(data, now)
         if self.dirty or self.blocked or self.exit.size >= self.exit.window:
             self.settle(now)

@@ -32,14 +32,12 @@ class ClientChannel(Protocol):
     def dribble(self) -> None: ...
 
 
-class PausableChannel(ClientChannel, Protocol):
+class ExchangeChannel(ClientChannel, Protocol):
     """The connection as the whole exchange uses it."""
 
-    paused: bool
     wire: Wire | None
 
-    def pause(self) -> None: ...
-    def unpause(self) -> None: ...
+    def credit(self, stream: int, admitted: int, *, wants: bool) -> None: ...
     def deafen(self, stream: int) -> None: ...
     def hear(self, stream: int, now: float) -> None: ...
 
@@ -63,6 +61,20 @@ class ClientSide:
         self._is_h2 = connection.session.protocol == "h2"
         self._framing = Framing.NONE
         self._records = 0
+
+    @property
+    def room(self) -> int:
+        """Body bytes that it takes at once."""
+        if self.over or self.response_ended or self.silenced is not None or self.connection.blocked:
+            return 0
+        return self.connection.session.allowance(self.stream)
+
+    def forward(self, pieces: list[Data], records: int, now: float) -> None:
+        """Send body that has come this moment and for which there is room; with it, and before, `records` in all."""
+        self._observer.passed(pieces, now, has_record=records != self._records)
+        self._records = records
+        self.connection.session.send(self.stream, pieces)
+        self.connection.flush()
 
     def pump(self, chain: Chain, upstream_protocol: str, now: float) -> None:
         """Send what stands at the exit of the response line, as far as the client takes it."""

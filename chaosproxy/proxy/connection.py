@@ -140,6 +140,18 @@ class Connection(ABC):
         self.paused = False
         self.wake()
 
+    def credit(self, stream: int, admitted: int, *, wants: bool) -> None:
+        """Tell the peer how many bytes of what it sent on `stream` were admitted; on HTTP/1 by reading on or not."""
+        if self.session.protocol == "h2":
+            if admitted:
+                self.session.grant(stream, admitted)
+                self.flush()
+        elif wants:
+            if self.paused:
+                self.unpause()
+        elif not self.paused:
+            self.pause()
+
     def read_nothing(self) -> None:
         """Whoever wants to go on reading, until `read_again`."""
         self.unpause()  # nor watch the socket
@@ -164,30 +176,38 @@ class Connection(ABC):
 
     def flush(self) -> None:
         """Write what the session wants written, at once where the socket takes it."""
-        chunks = self.session.outgoing()
+        session = self.session
+        chunks = session.outgoing()
         if self.broken:
             return
         if self.blocked:
             self._queue.extend(chunks)
             return
+        if chunks and not self._write(chunks):
+            return
+        if self.transport.backlog:
+            self._wait_to_write([])
+        elif session.closing is not None:
+            self._act_on_closing(session.closing)
+
+    def _write(self, chunks: list[bytes]) -> bool:
+        """Whether the socket has taken all of it."""
         send = self.transport.send
         for index, chunk in enumerate(chunks):
             try:
                 sent = send(chunk)
             except OSError:
                 self._break()
-                return
+                return False
             if sent < len(chunk):
-                self._queue = [chunk[sent:], *chunks[index + 1 :]]
-                self.blocked = True
-                self._spawn(self._drain)
-                return
-        if self.transport.backlog:
-            self._queue = []
-            self.blocked = True
-            self._spawn(self._drain)
-        elif self.session.closing is not None:
-            self._act_on_closing(self.session.closing)
+                self._wait_to_write([chunk[sent:], *chunks[index + 1 :]])
+                return False
+        return True
+
+    def _wait_to_write(self, left: list[bytes]) -> None:
+        self._queue = left
+        self.blocked = True
+        self._spawn(self._drain)
 
     async def _drain(self) -> None:
         """The writer task: lives from the moment the socket is full until it has taken everything."""

@@ -9,13 +9,12 @@ import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from chaosproxy.framing import splitter_for
+from chaosproxy.chain.content import prepare
 from chaosproxy.journal.record import ExchangeRecord
-from chaosproxy.model import headers as fields
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead
 from chaosproxy.model.places import Manner, Peer, Scope
 from chaosproxy.proxy.alarm import Alarm
-from chaosproxy.proxy.client_side import ClientSide, PausableChannel
+from chaosproxy.proxy.client_side import ClientSide, ExchangeChannel
 from chaosproxy.proxy.connection_faults import noted
 from chaosproxy.proxy.hearing import Ears
 from chaosproxy.proxy.held import HeldRequest
@@ -43,7 +42,7 @@ class Exchange:
     """Made when a request head arrives; `begin` binds the plan."""
 
     def __init__(
-        self, house: House, connection: PausableChannel, stream: int, record: ExchangeRecord, began: float
+        self, house: House, connection: ExchangeChannel, stream: int, record: ExchangeRecord, began: float
     ) -> None:
         self.armed = math.inf
         self.record = record
@@ -77,20 +76,12 @@ class Exchange:
     def _begin(self, head: RequestHead, plan: Plan, now: float) -> None:
         plan.chain.start(now)
         if plan.faulty and not head.final:
-            self._prepare_request_records(head, plan)
+            prepare(plan.chain.request, head.headers, plan.records)
         if head.final:
             self._request_complete = True
             self.observer.request_end(now)
         plan.chain.request.push_control(head, now)
         self.settle(now)
-
-    @staticmethod
-    def _prepare_request_records(head: RequestHead, plan: Plan) -> None:
-        coding = fields.first(head.headers, b"content-encoding")
-        if coding is not None and coding.lower() not in (b"", b"identity"):
-            plan.chain.request.coded = True
-        else:
-            plan.chain.request.records = splitter_for(fields.first(head.headers, b"content-type"), plan.records)
 
     def refuse(self, abort: Abort, now: float) -> None:
         """The client broke a rule of its protocol: answered here if no head has gone out; the upstream is ended."""
@@ -207,6 +198,20 @@ class Exchange:
 
     # ---- what follows
 
+    def pass_through(self, pieces: list[Data], now: float) -> bool:
+        """A read of nothing but body goes into the chain; True: with everything at rest it went straight on to the
+        client, and nothing is left to settle."""
+        plan, upstream, client = self._plan, self.upstream, self.client
+        assert plan is not None
+        assert upstream is not None
+        line = plan.chain.response
+        if not line.pass_through(pieces, now, 0 if self._busy else client.room):
+            return False
+        client.forward(pieces, line.exit.records_out, now)
+        if upstream.protocol == "h2":
+            upstream.credit(now)
+        return True
+
     def settle(self, now: float) -> None:
         """Send what has reached an exit, on both ways, until nothing more moves."""
         if self._busy:
@@ -248,20 +253,10 @@ class Exchange:
         self.settle(now)
 
     def _credit_client(self) -> None:
-        """Tell the client how much of its request was admitted; on HTTP/1 by reading on or not."""
         assert self._plan is not None
-        line = self._plan.chain.request
+        line, over = self._plan.chain.request, self.client.over
         admitted = line.take_admitted()
-        connection = self._connection
-        if connection.session.protocol == "h2":
-            if admitted and not self.client.over:
-                connection.session.grant(self.client.stream, admitted)
-                connection.flush()
-        elif connection.paused:
-            if line.wants() or self.client.over:
-                connection.unpause()
-        elif not self.client.over and not line.wants():
-            connection.pause()
+        self._connection.credit(self.client.stream, 0 if over else admitted, wants=over or line.wants())
 
     def _finish_if_over(self, now: float) -> None:
         upstream = self.upstream

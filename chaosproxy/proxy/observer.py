@@ -8,7 +8,7 @@ from chaosproxy.chain.placed import Noted
 from chaosproxy.journal import mask
 from chaosproxy.journal.record import Ending, ExchangeRecord, Fired, NotFired
 from chaosproxy.model.headers import tokens
-from chaosproxy.model.messages import RequestHead, ResponseHead
+from chaosproxy.model.messages import Data, RequestHead, ResponseHead
 
 
 class Observer:
@@ -64,6 +64,23 @@ class Observer:
 
     def delivered(self, now: float, nbytes: int) -> None:
         self.delivered_marks.note(now - self._began, nbytes)
+
+    def passed(self, pieces: list[Data], now: float, *, has_record: bool) -> None:
+        """Arrived and delivered at once; `has_record`: one or more ended in it."""
+        since = now - self._began
+        arrived, delivered = self.arrived_marks.note, self.delivered_marks.note
+        for piece in pieces:
+            size = len(piece.payload)
+            arrived(since, size)
+            delivered(since, size)
+        if has_record:
+            times = self.record.times
+            if times.first_event_in is None:
+                times.first_event_in = since
+            if not self._coded:
+                times.last_event_out = since
+                if times.first_event_out is None:
+                    times.first_event_out = since
 
     def event_in(self, now: float) -> None:
         if self.record.times.first_event_in is None:

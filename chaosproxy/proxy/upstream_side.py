@@ -6,8 +6,8 @@ Must not know: the client's connection.
 from collections.abc import Sequence
 from typing import Protocol
 
+from chaosproxy.chain.content import prepare
 from chaosproxy.chain.endings import Ending
-from chaosproxy.framing import splitter_for
 from chaosproxy.journal.record import Ending as Ended
 from chaosproxy.model import headers as fields
 from chaosproxy.model.messages import Abort, Data, End, Event, Interim, RequestHead, ResponseHead
@@ -28,6 +28,7 @@ class Owner(Protocol):
     """The exchange, as its upstream side needs it."""
 
     def settle(self, now: float) -> None: ...
+    def pass_through(self, pieces: list[Data], now: float) -> bool: ...
     def connected(self, now: float) -> None: ...
 
 
@@ -45,6 +46,8 @@ class UpstreamSide:
         self.protocol = "http/1.1"
         self._owner = owner
         self._plan = plan
+        self._line = plan.chain.response
+        self._faulty = plan.faulty
         self._upstream = upstream
         self._client_protocol = client_protocol
         self._observer = observer
@@ -152,37 +155,46 @@ class UpstreamSide:
     def fail(self, status: int, reason: str, cause: str, now: float) -> None:
         """There will be no answer: one of our own instead."""
         self.over = True
-        self._plan.chain.response.push_control(Abort(cause, Peer.UPSTREAM, status=status, detail=reason), now)
+        self._line.push_control(Abort(cause, Peer.UPSTREAM, status=status, detail=reason), now)
         self._owner.settle(now)
 
     # ---- the answer
 
     def response_events(self, events: list[Event], now: float) -> None:
         """What the upstream sent."""
-        line = self._plan.chain.response
-        note, faulty = self._observer.arrived, self._plan.faulty
-        pieces: list[Data] = []
+        pieces = [event for event in events if type(event) is Data]
+        if self._faulty:
+            for piece in pieces:
+                piece.size = None
+        if len(pieces) < len(events):
+            self._mixed(events, now)
+        elif self._owner.pass_through(pieces, now):
+            self._records = self._line.records_in
+            return
+        else:
+            self._arrived(pieces, now)
+        if self._line.records_in != self._records:
+            self._records = self._line.records_in
+            self._observer.event_in(now)
+        self._owner.settle(now)
+
+    def _mixed(self, events: list[Event], now: float) -> None:
+        """Not body alone."""
+        line = self._line
         for event in events:
             if isinstance(event, Data):
-                note(now, len(event.payload))
-                if faulty:
-                    event.size = None
-                pieces.append(event)
+                line.push([event], now)
+                self._arrived([event], now)
                 continue
-            if pieces:
-                line.push(pieces, now)
-                pieces = []
             if self._retries(event):
                 self._retry(now)
                 return
             self._control(event, now)
             line.push_control(event, now)
-        if pieces:
-            line.push(pieces, now)
-        if line.records_in != self._records:
-            self._records = line.records_in
-            self._observer.event_in(now)
-        self._owner.settle(now)
+
+    def _arrived(self, pieces: list[Data], now: float) -> None:
+        for piece in pieces:
+            self._observer.arrived(now, len(piece.payload))
 
     def _control(self, event: Event, now: float) -> None:
         match event:
@@ -190,7 +202,8 @@ class UpstreamSide:
                 self._answered = True
                 self._observer.response_head(event, now)
                 self.tunnel = event.framing is Framing.TUNNEL
-                self._prepare_records(event)
+                if not self.tunnel:
+                    prepare(self._line, event.headers, self._plan.records)
                 asked = self._head is not None and (self._head.upgrade or self._head.method == b"CONNECT")
                 if asked and not self.tunnel and not self.request_ended:
                     self._send([End()])  # refused: the request was complete with its head
@@ -203,14 +216,6 @@ class UpstreamSide:
                 self._broken(event, now)
             case _:
                 pass
-
-    def _prepare_records(self, head: ResponseHead) -> None:
-        line = self._plan.chain.response
-        coding = fields.first(head.headers, b"content-encoding")
-        if coding is not None and coding.lower() not in (b"", b"identity"):
-            line.coded = True
-        elif not self.tunnel:
-            line.records = splitter_for(fields.first(head.headers, b"content-type"), self._plan.records)
 
     def _finished(self, now: float) -> None:
         self._observer.upstream_closed(Ended("upstream", "clean"), now)
@@ -280,18 +285,7 @@ class UpstreamSide:
             connection.release(self.stream)
 
     def credit(self, now: float) -> None:
-        """Tell the upstream how much of its answer was admitted; on HTTP/1 by reading on or not."""
-        connection = self.connection
-        line = self._plan.chain.response
-        admitted = line.take_admitted()
-        if connection is None:
-            return
-        if self.protocol == "h2":
-            if admitted:
-                connection.session.grant(self.stream, admitted)
-                connection.flush()
-        elif line.wants():
-            if connection.paused:
-                connection.unpause()
-        elif not connection.paused:
-            connection.pause()
+        """Tell the upstream how much of its answer was admitted."""
+        admitted = self._line.take_admitted()
+        if self.connection is not None:
+            self.connection.credit(self.stream, admitted, wants=self._line.wants())

@@ -23,12 +23,12 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from chaosproxy.chain.chain import Chain, Noted, Placed
+from chaosproxy.chain.content import prepare
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.exit import WINDOW
 from chaosproxy.chain.fault import Context, FaultSpec
 from chaosproxy.chain.guard import Guards, watch
-from chaosproxy.framing import RecordKind, splitter_for
-from chaosproxy.model.headers import first
+from chaosproxy.framing import RecordKind
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead
 from chaosproxy.model.places import Framing
 
@@ -183,10 +183,7 @@ class _Player:
     def run(self, script: Sequence[Step], until: float) -> Played:
         chain, played = self.chain, self.played
         chain.start(self.now)
-        if first(self.request.headers, b"content-encoding") is None:
-            chain.request.records = splitter_for(first(self.request.headers, b"content-type"), self.kind)
-        else:
-            chain.request.coded = True
+        prepare(chain.request, self.request.headers, self.kind)
         chain.request.push_control(self.request, self.now)
         if self.request.final and not self.request.upgrade:
             chain.request.push_control(End(), self.now)
@@ -224,10 +221,8 @@ class _Player:
                 self.chain.hangup(self.now, f"client:{how or 'fin'}")
             case Cue(name):
                 self.chain.cue(name, self.now)
-            case Upload(bytes() as payload):
-                self.chain.request.push([Data(payload)], self.now)
-            case Upload(Data() as data):
-                self.chain.request.push([data], self.now)
+            case Upload(bytes() | Data() as data):
+                self.chain.request.push([Data(data) if isinstance(data, bytes) else data], self.now)
             case Upload(event):
                 assert not isinstance(event, bytes)
                 self.chain.request.push_control(event, self.now)
@@ -243,7 +238,8 @@ class _Player:
     def _respond(self, pieces: list[Data]) -> None:
         self._need_head()
         self._arrived(*pieces)
-        self.chain.response.push(pieces, self.now)
+        if self.chain.response.pass_through(pieces, self.now, self.room):
+            self._delivered(pieces)
 
     def _respond_control(self, event: Event) -> None:
         if isinstance(event, ResponseHead):
@@ -260,26 +256,26 @@ class _Player:
         if head is None:
             return
         line = self.chain.response
-        if first(head.headers, b"content-encoding") is not None:
-            line.coded = True
-        else:
-            line.records = splitter_for(first(head.headers, b"content-type"), self.kind)
+        prepare(line, head.headers, self.kind)
         self._arrived(head)
         line.push_control(head, self.now)
 
     def _arrived(self, *events: Event) -> None:
         self.played.arrived += [(round(self.now, 9), event) for event in events]
 
+    def _delivered(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self.played.out.append((round(self.now, 9), event))
+            if isinstance(event, Data):
+                self.room -= len(event.payload)
+            elif isinstance(event, End):
+                self.played.end_cause = self.chain.end_cause
+
     def _collect(self) -> None:
         chain, played, time = self.chain, self.played, round(self.now, 9)
         line = chain.response
         while line.waiting and (events := line.take(self.now, self.room, self.split)):
-            for event in events:
-                played.out.append((time, event))
-                if isinstance(event, Data):
-                    self.room -= len(event.payload)
-                elif isinstance(event, End):
-                    played.end_cause = chain.end_cause
+            self._delivered(events)
         while chain.request.waiting:
             played.request += [(time, event) for event in chain.request.take(self.now)]
         played.admitted += line.take_admitted()

@@ -1,0 +1,16 @@
+"""What a head says of the body behind it, as far as a line needs to know: where records end, or that nobody can tell."""
+
+from chaosproxy.chain.line import Line
+from chaosproxy.framing import splitter_for
+from chaosproxy.framing.splitter import RecordKind
+from chaosproxy.model.headers import Headers, first
+
+
+def prepare(line: Line, headers: Headers, kind: RecordKind | None) -> None:
+    """Before the head is pushed. `kind` forces the records, as `records:` does; else the content type decides. A coded
+    body has none that could be read."""
+    coding = first(headers, b"content-encoding")
+    if coding is not None and coding.lower() not in (b"", b"identity"):
+        line.coded = True
+    else:
+        line.records = splitter_for(first(headers, b"content-type"), kind)
