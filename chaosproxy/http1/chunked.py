@@ -43,13 +43,20 @@ class ChunkedDecoder:
         """See `Decoder.feed`. The loop is the hot path: one match, one slice, one Data a chunk."""
         if self._trailers is not None:
             return self._feed_trailers(data, into)
+        size_of, total = _PLAIN.match, len(data)
         if self._partial:
             data = self._partial + data
-            self._partial = b""
+            self._partial, total = b"", len(data)
+        elif not self._left and not self._after_data:
+            match = size_of(data)
+            if match is not None:  # a read that is one chunk, as it is where a server writes event by event
+                start = match.end()
+                if start + int(match[1], 16) + 2 == total > start + 2 and data.endswith(b"\r\n"):
+                    into.append(Data(data[start:-2]))
+                    return None
         position = 0
         if self._left:
             position = self._continue_chunk(data, into)
-        size_of, total = _PLAIN.match, len(data)
         while True:
             if self._after_data:
                 position = self._end_chunk(data, position)

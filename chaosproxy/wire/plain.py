@@ -9,6 +9,7 @@ Must not know: TLS, HTTP, how an ending is timed (`close.py`).
 import errno
 import socket
 import sys
+from collections.abc import Awaitable
 
 import trio
 
@@ -67,9 +68,9 @@ class Plain:
         except OSError as error:
             raise self._translated(error) from None
 
-    async def readable(self) -> None:
+    def readable(self) -> Awaitable[None]:
         self._check_open()
-        await trio.lowlevel.wait_readable(self.socket)
+        return trio.lowlevel.wait_readable(self.socket)  # noqa: ASYNC105 - by the caller; a coroutine more costs every read
 
     async def writable(self) -> None:
         self._check_open()

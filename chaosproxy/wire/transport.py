@@ -4,6 +4,7 @@ That is what lets a timer deliver without a task switch. Every transport takes a
 `Plain(socket)`, `Memory(below, context)` for TLS, `Wire(below, ...)` for connection faults.
 """
 
+from collections.abc import Awaitable
 from typing import Protocol
 
 
@@ -33,7 +34,7 @@ class Transport(Protocol):
         """How many bytes were taken; 0 = full for now. TLS takes all or none."""
         ...
 
-    async def readable(self) -> None:
+    def readable(self) -> Awaitable[None]:
         """Wait until `recv` has something to say."""
         ...
 
