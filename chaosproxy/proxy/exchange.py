@@ -71,7 +71,7 @@ class Exchange:
         self.client.upgrading = bool(head.upgrade) or head.method == b"CONNECT"
         self.upstream = UpstreamSide(self, plan, upstream, protocol, self.observer)
         self._ears = Ears(self._connection, self.client.stream, self.upstream)
-        self._contain(self._begin, head, plan, now)
+        self.contain(self._begin, head, plan, now)
 
     def _begin(self, head: RequestHead, plan: Plan, now: float) -> None:
         plan.chain.start(now)
@@ -92,7 +92,7 @@ class Exchange:
 
     def request_events(self, events: list[Event], now: float) -> None:
         """What the client sent behind the head."""
-        self._contain(self._request_events, events, now)
+        self.contain(self._request_events, events, now)
 
     def _request_events(self, events: list[Event], now: float) -> None:
         plan = self._plan
@@ -145,7 +145,7 @@ class Exchange:
 
     def client_gone(self, abort: Abort, now: float) -> None:
         """The client has left before its answer was complete."""
-        self._contain(self._client_gone, abort, now)
+        self.contain(self._client_gone, abort, now)
 
     def _client_gone(self, abort: Abort, now: float) -> None:
         if self.client.over:
@@ -174,11 +174,11 @@ class Exchange:
 
     def client_writable(self, now: float) -> None:
         """The client takes more."""
-        self._contain(self.settle, now)
+        self.contain(self.settle, now)
 
     def ring(self, now: float) -> None:
         """The alarm: something in the chain is due."""
-        self._contain(self._ring, now)
+        self.contain(self._ring, now)
 
     def _ring(self, now: float) -> None:
         if self._plan is not None and not self._finished:
@@ -279,13 +279,16 @@ class Exchange:
             self.upstream.end(abort.cause, now)
         self._finish_if_over(now)
 
-    def _contain(self, act: Callable[..., None], *arguments: Any) -> None:
+    def contain(self, act: Callable[..., None], *arguments: Any) -> None:
         """Run `act`; whatever it raises ends this exchange and is reported, and the proxy goes on."""
         try:
             act(*arguments)
         except Exception as error:  # noqa: BLE001 - a bug here must not end the siblings
-            self._house.bug(self, error)
-            self._busy = False
-            now = arguments[-1]
-            detail = f"{type(error).__name__}: {error}"
-            self._end_both(Abort("internal", Peer.PROXY, status=500, detail=detail), now)
+            self.failed(error, arguments[-1])
+
+    def failed(self, error: Exception, now: float) -> None:
+        """What should not have been has been: report it, and end this exchange alone."""
+        self._house.bug(self, error)
+        self._busy = False
+        detail = f"{type(error).__name__}: {error}"
+        self._end_both(Abort("internal", Peer.PROXY, status=500, detail=detail), now)

@@ -3,8 +3,8 @@
 Must not know: the client's connection.
 """
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from chaosproxy.chain.content import prepare
 from chaosproxy.chain.endings import Ending
@@ -30,6 +30,8 @@ class Owner(Protocol):
     def settle(self, now: float) -> None: ...
     def pass_through(self, pieces: list[Data], now: float) -> bool: ...
     def connected(self, now: float) -> None: ...
+    def contain(self, act: Callable[..., None], *arguments: Any) -> None: ...
+    def failed(self, error: Exception, now: float) -> None: ...
 
 
 class UpstreamSide:
@@ -108,6 +110,9 @@ class UpstreamSide:
 
     def upstream_ready(self, connection: UpstreamConnection, now: float) -> None:
         """A connection for the request: open a stream on it and send."""
+        self._owner.contain(self._ready, connection, now)
+
+    def _ready(self, connection: UpstreamConnection, now: float) -> None:
         self._waiting = False
         head, plan, protocol = self._head, self._plan, connection.session.protocol
         assert head is not None
@@ -141,16 +146,16 @@ class UpstreamSide:
     def upstream_failed(self, reason: str, now: float) -> None:
         """No connection could be made."""
         self._waiting = False
-        self.fail(502, reason, "upstream:unreachable", now)
+        self._owner.contain(self.fail, 502, reason, "upstream:unreachable", now)
 
     def upstream_writable(self, now: float) -> None:
         """More of the request may be sent."""
-        self._owner.settle(now)
+        self._owner.contain(self._owner.settle, now)
 
     def request_unwanted(self, now: float) -> None:
         """The upstream wants no more of the request: the rest is drained."""
         self.request_ended = True
-        self._owner.settle(now)
+        self._owner.contain(self._owner.settle, now)
 
     def fail(self, status: int, reason: str, cause: str, now: float) -> None:
         """There will be no answer: one of our own instead."""
@@ -166,17 +171,20 @@ class UpstreamSide:
         if self._faulty:
             for piece in pieces:
                 piece.size = None
-        if len(pieces) < len(events):
-            self._mixed(events, now)
-        elif self._owner.pass_through(pieces, now):
-            self._records = self._line.records_in
-            return
-        else:
-            self._arrived(pieces, now)
-        if self._line.records_in != self._records:
-            self._records = self._line.records_in
-            self._observer.event_in(now)
-        self._owner.settle(now)
+        try:
+            if len(pieces) < len(events):
+                self._mixed(events, now)
+            elif self._owner.pass_through(pieces, now):
+                self._records = self._line.records_in
+                return
+            else:
+                self._arrived(pieces, now)
+            if self._line.records_in != self._records:
+                self._records = self._line.records_in
+                self._observer.event_in(now)
+            self._owner.settle(now)
+        except Exception as error:  # noqa: BLE001 - as `contain`, which would be one call more for every event
+            self._owner.failed(error, now)
 
     def _mixed(self, events: list[Event], now: float) -> None:
         """Not body alone."""

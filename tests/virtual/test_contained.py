@@ -1,0 +1,85 @@
+"""A mistake in a fault costs its exchange and nothing else, whoever's bytes it meets; the journal says what it was."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+import trio
+
+from chaosproxy.chain.actions import Actions
+from chaosproxy.chain.fault import REGISTRY, Context, Fault, FaultSpec
+from chaosproxy.model.messages import Data
+from chaosproxy.model.places import Way
+from chaosproxy.testing.h2_origin import serve_h2
+from chaosproxy.testing.peers import Ending, Origin, Pause, RawClient
+from chaosproxy.testing.proxied import linked
+
+HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+GET = b"GET /%b HTTP/1.1\r\nHost: x\r\n\r\n"
+POST = b"POST /wrong HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wrong(FaultSpec):
+    """Fails at the first piece of body."""
+
+    name: ClassVar[str] = "x_wrong"
+    ways: ClassVar[frozenset[Way]] = frozenset(Way)
+
+    def start(self, context: Context) -> Fault:
+        return RunningWrong()
+
+
+class RunningWrong(Fault):
+    def data(self, data: Data, now: float) -> Actions:
+        raise ZeroDivisionError("wrong")
+
+
+@pytest.fixture(autouse=True)
+def wrong(monkeypatch):
+    monkeypatch.setitem(REGISTRY, "x_wrong", Wrong)
+
+
+def scenario(**fault: object) -> dict[str, object]:
+    return {"version": 1, "rules": [{"match": {"path": "/wrong"}, "faults": [{"x_wrong": fault}]}]}
+
+
+@pytest.mark.parametrize("way", ["response", "request"])
+async def test_over_http1_the_client_is_let_go_and_the_next_one_served(way, autojump_clock, caplog):
+    origin = Origin([HEAD, Pause(1), b"1\r\na\r\n0\r\n\r\n"], at_head=way == "request")
+    async with linked(scenario(way=way), origin.serve) as proxied:
+        async with RawClient(proxied.connect()) as client:
+            await client.send(POST if way == "request" else GET % b"wrong")
+            await client.read_until(HEAD[-4:])
+            if way == "request":
+                await client.send(b"1\r\nx\r\n")
+            assert await client.read_all() is Ending.FIN
+        record = await proxied.last()
+        async with RawClient(proxied.connect()) as other:
+            await other.send(GET % b"right")
+            await other.read_until(b"1\r\na\r\n0\r\n\r\n")
+    assert (record.end.by, record.end.how, record.end.cause) == ("proxy", "fin", "internal")
+    assert "ZeroDivisionError('wrong')" in record.detail
+    assert "x_wrong" in caplog.text
+
+
+async def test_over_http2_the_other_streams_of_the_upstream_live(autojump_clock, caplog):
+    connections = []
+
+    async def answer(peer, stream: int) -> None:
+        connections.append(peer)
+        await peer.headers(stream, [(b":status", b"200")])
+        asked = dict(peer.streams[stream].heads[0])[b":path"]
+        await trio.sleep(2 if asked == b"/right" else 1)
+        await peer.data(stream, b"a", end=True)
+
+    async with linked(scenario(), lambda transport: serve_h2(transport, answer), upstream="h2c://origin") as proxied:
+        async with RawClient(proxied.connect()) as client, RawClient(proxied.connect()) as other:
+            await other.send(GET % b"right")
+            await client.send(GET % b"wrong")
+            assert await client.read_all() is Ending.FIN
+            await other.read_until(b"1\r\na\r\n0\r\n\r\n")
+        records = await proxied.finished(2)
+    assert [(record.request.path, record.end.cause) for record in records] == [("/wrong", "internal"), ("/right", None)]
+    assert len({id(peer) for peer in connections}) == 1
+    assert "x_wrong" in caplog.text
