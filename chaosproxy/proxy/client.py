@@ -101,7 +101,10 @@ class ClientConnection(Connection):
 
     def deafen(self, stream: int) -> None:
         """Whatever the client does on `stream` is not heard, until `hear`; on HTTP/1 nothing of it is read."""
-        self.exchanges[stream] = DeafExchange(self.exchanges[stream])
+        exchange = self.exchanges.get(stream)
+        if exchange is None:
+            return  # the client has left, or has its answer: there is nothing to hear
+        self.exchanges[stream] = DeafExchange(exchange)
         if self.session.protocol != "h2":
             self.read_nothing()
 
