@@ -45,8 +45,8 @@ class Relay(Fault):
             main.hears_request_end(now)
         self.telling = False
         main.line.settle(now)
-        if main.fault.answers or main.closed:
-            return ()
+        if main.fault.answers or (main.closed and not main.ended):
+            return ()  # it has ended the exchange; that the answer is over does not end the client's way of a tunnel
         floor = max(main.floor, main.pause)
         return (Floor(floor), event) if floor > now else (event,)
 

@@ -17,6 +17,8 @@ CONNECTED = b"HTTP/1.1 200 Connected\r\n\r\n"
 OPENINGS = pytest.mark.parametrize(
     ("request_head", "answer"), [(UPGRADE, SWITCHING), (CONNECT, CONNECTED)], ids=["upgrade", "connect"]
 )
+WATCHED = {"version": 1, "faults": [{"timeout": {"idle": "1h"}}]}
+"""A fault that has to know when the request is complete."""
 
 
 class Echo:
@@ -76,7 +78,8 @@ async def test_the_client_ends_its_way_and_still_gets_the_rest(request_head, ans
 
 
 @OPENINGS
-async def test_the_upstream_ends_its_way_and_still_gets_the_rest(request_head, answer, autojump_clock):
+@pytest.mark.parametrize("scenario", [None, WATCHED], ids=["untouched", "watched"])
+async def test_the_upstream_ends_its_way_and_still_gets_the_rest(request_head, answer, scenario, autojump_clock):
     heard = b""
     over = trio.Event()
 
@@ -90,7 +93,7 @@ async def test_the_upstream_ends_its_way_and_still_gets_the_rest(request_head, a
             heard += data
         over.set()
 
-    async with linked(None, serve) as proxied, RawClient(proxied.connect()) as client:
+    async with linked(scenario, serve) as proxied, RawClient(proxied.connect()) as client:
         await client.send(request_head)
         assert await client.read_all() is Ending.FIN
         assert client.body == b"bye"
