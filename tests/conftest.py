@@ -1,11 +1,23 @@
-"""`play` as these tests use it: each script runs with places at rest and with every place awake, watched by guards."""
+"""`play` as these tests use it: each script runs with places at rest and with every place awake, watched by guards. And
+the profile of all properties."""
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from chaosproxy.testing.play import play as run
 
+# A property is about what comes out; how long the drawing takes says more about the machine. Whatever else the
+# surroundings have chosen (under CI: the same examples each time) stays.
+settings.register_profile(
+    "chaosproxy",
+    settings(),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("chaosproxy")
 
-@pytest.fixture
+
+@pytest.fixture(scope="session")  # it keeps nothing, so a property may use it
 def play():
     def both(faults, script, **options):
         lazy = run(faults, script, lazy=True, **options)

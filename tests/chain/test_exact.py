@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chaosproxy.chain.actions import Rest
@@ -30,7 +30,7 @@ def reads_of(stream, cuts):
 chunkings = st.lists(st.integers(1, 10_000), max_size=12)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100)
 @given(cuts=chunkings, number=st.integers(1, 9))
 def test_a_cut_at_an_event_lets_exactly_that_many_pass_and_acts_with_the_read_that_completes_it(play, cuts, number):
     reads = reads_of(STREAM, cuts)
@@ -45,7 +45,7 @@ def test_a_cut_at_an_event_lets_exactly_that_many_pass_and_acts_with_the_read_th
     assert played.end[0] == completed_at
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100)
 @given(cuts=chunkings, place=st.integers(1, len(STREAM)))
 def test_a_cut_at_a_byte_is_exact(play, cuts, place):
     script = [(float(time), read) for time, read in enumerate(reads_of(STREAM, cuts))]

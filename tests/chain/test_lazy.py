@@ -5,7 +5,7 @@ import zlib
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chaosproxy.chain.actions import At, Floor
@@ -263,7 +263,7 @@ def outcome(played):
     }
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=200)
 @given(
     hops=st.lists(st.lists(specs(), max_size=3), min_size=1, max_size=3),
     gaps=scripts,
@@ -281,7 +281,7 @@ def test_resting_and_awake_chains_are_the_same(hops, gaps, posted, room, window,
         assert (fact, value) == (fact, outcome(awake)[fact])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(hops=st.lists(st.lists(specs(), max_size=3), min_size=1, max_size=2), gaps=scripts)
 def test_the_same_script_plays_the_same_twice(hops, gaps):
     script = script_of([gap for gap in gaps if gap[1] not in ("upload", "request end")])

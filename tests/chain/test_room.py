@@ -107,7 +107,7 @@ def test_a_slow_client_is_never_rung_for(play):
     assert played.bytes_out == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     sizes=st.lists(st.integers(1, 50), min_size=1, max_size=4),
     rooms=st.lists(st.integers(1, 40), max_size=8),

@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chaosproxy.chain.endings import Ending
@@ -33,7 +33,7 @@ def test_one_read_may_fill_it_several_times(play):
     assert pieces(play([Buffer(bytes=20)], [(1.0, ALL), (9.0, End())])) == [(1.0, 20), (1.0, 20), (1.0, 20), (9.0, 12)]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(reads=st.lists(st.binary(min_size=1, max_size=40), min_size=1, max_size=12), size=st.integers(1, 50))
 def test_chunks_do_not_depend_on_the_reads(play, reads, size):
     whole = b"".join(reads)

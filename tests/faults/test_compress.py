@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chaosproxy.chain.endings import Ending
@@ -143,7 +143,7 @@ def test_the_encoder_gathers_a_block_and_no_more(coded, coding):
     assert len(read[-1][1]) <= 1024 * 1024
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60)
 @given(
     reads=st.lists(st.binary(min_size=1, max_size=40), min_size=1, max_size=12),
     coding=st.sampled_from(CODINGS),

@@ -102,7 +102,7 @@ def both(line, steps, **options):
     return lazy
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 @given(
     hops=st.lists(of_answers, min_size=1, max_size=4),
     ends=st.one_of(st.none(), st.none(), ending),
@@ -122,7 +122,7 @@ def test_an_answer(hops, ends, script, window):
         assert isinstance(played.end[1], End)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60)
 @given(hops=st.lists(on(Way.REQUEST), min_size=1, max_size=4), script=bodies(), window=st.sampled_from([1, 16, 65536]))
 def test_a_request(hops, script, window):
     steps, now = script

@@ -202,7 +202,7 @@ def session_with_requests(role):
     return session
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(Role), st.lists(FRAMES, max_size=25), st.integers(0, 2**32))
 def test_any_frames_at_any_cut_give_the_same_signals(role, frames, seed):
     data = greeted(role, frames)
@@ -214,7 +214,7 @@ def test_any_frames_at_any_cut_give_the_same_signals(role, frames, seed):
     assert checked(session_with_requests(role), [*[bytes([byte]) for byte in data], b""]) == whole
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.sampled_from(Role), st.binary(max_size=300), st.booleans())
 def test_any_bytes_give_signals_only(role, junk, greet):
     session = session_with_requests(role)
@@ -222,7 +222,7 @@ def test_any_bytes_give_signals_only(role, junk, greet):
     assert any(isinstance(signal, Closed) for signal in told)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.sampled_from(Role), st.lists(FRAMES, max_size=15), st.data())
 def test_whatever_the_driver_does_meanwhile(role, frames, data):
     session = session_with_requests(role)

@@ -1,7 +1,7 @@
 """What is written out reads back as the same scenario."""
 
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chaosproxy.chain.endings import Ending
@@ -140,9 +140,7 @@ class Quoting(yaml.SafeDumper):
 Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=60)
 @given(st.data())
 def test_a_dump_loads_as_the_same(data):
     scenario = data.draw(scenarios())

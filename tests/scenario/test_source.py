@@ -225,7 +225,7 @@ def test_pleasant_files_are_read(content, tmp_path, parser):
     assert scenario is not None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=200) | st.text("[]{}:,-?&*!|>'\"%@` \n\tab01~#$", max_size=60))
 def test_any_text_is_read_or_refused(text):
     try:
@@ -234,7 +234,7 @@ def test_any_text_is_read_or_refused(text):
         assert trouble.refused
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.binary(max_size=100))
 def test_any_file_is_read_or_refused(tmp_path_factory, content):
     file = tmp_path_factory.getbasetemp() / "any.yaml"

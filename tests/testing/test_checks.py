@@ -156,7 +156,7 @@ def test_every_session_stands_anything_at_any_cut(session, role, data):
     check_session(make, data)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     data=st.sampled_from(SAID),
     places=st.lists(st.tuples(st.integers(0, 200), st.binary(max_size=4)), min_size=1, max_size=4),

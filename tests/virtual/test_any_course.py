@@ -139,7 +139,7 @@ async def h2_peer(transport, course: Course) -> tuple[bytes, bool]:
     return stream.body, stream.ended
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(course=courses, scenario=scenarios, client=st.sampled_from(["h1", "h2"]), upstream=st.sampled_from(["h1", "h2"]))
 def test_any_course(course, scenario, client, upstream):
     async def main() -> None:

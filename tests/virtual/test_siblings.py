@@ -77,7 +77,7 @@ async def h1_answer(transport) -> None:
         transport.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(plan=plans, upstream=st.sampled_from(["h1", "h2"]))
 def test_siblings(plan, upstream):
     streams = {1 + 2 * index: fate for index, (fate, _) in enumerate(plan)}

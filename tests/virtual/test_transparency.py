@@ -88,7 +88,7 @@ def run(main) -> None:
     trio.run(main, clock=MockClock(autojump_threshold=0))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(answer=messages(b"HTTP/1.1 203 So So\r\n", FRAMINGS))
 def test_an_h1_answer_is_the_same_bytes_at_the_same_moments(answer):
     async def serve(transport) -> None:
@@ -110,7 +110,7 @@ def test_an_h1_answer_is_the_same_bytes_at_the_same_moments(answer):
     run(main)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(request=messages(b"POST /a?b=c HTTP/1.1\r\nHost: x\r\n", ["chunked", "length"]))
 def test_an_h1_request_is_the_same_bytes_at_the_same_moments(request):
     whole = b"".join([data for data, _ in request.writes])
@@ -138,7 +138,7 @@ def test_an_h1_request_is_the_same_bytes_at_the_same_moments(request):
 frames = st.lists(st.tuples(st.binary(min_size=1, max_size=2000), pauses), max_size=8)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(body=frames, trailers=st.booleans())
 def test_h2_frames_keep_their_boundaries_and_moments(body, trailers):
     async def answer(peer, stream) -> None:
@@ -171,7 +171,7 @@ def test_h2_frames_keep_their_boundaries_and_moments(body, trailers):
     run(main)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(body=frames)
 def test_h2_frames_are_h1_chunks(body):
     async def answer(peer, stream) -> None:
@@ -195,7 +195,7 @@ def test_h2_frames_are_h1_chunks(body):
     run(main)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(answer=messages(b"HTTP/1.1 200 OK\r\n", FRAMINGS))
 def test_an_h1_answer_reaches_an_h2_client_at_the_same_moments(answer):
     async def serve(transport) -> None:

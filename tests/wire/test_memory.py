@@ -91,7 +91,7 @@ async def test_a_megabyte_both_ways_at_once(contexts, descriptors):
     writes=st.lists(st.binary(min_size=1, max_size=40_000), min_size=1, max_size=4),
     most=st.sampled_from([1000, 16384, 65536]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_cut_of_reads_gives_the_same_bytes_and_the_same_end(contexts, sizes, writes, most):
     async def main() -> None:
         near, far = link(300_000)
