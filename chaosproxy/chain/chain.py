@@ -37,6 +37,8 @@ class Chain:
         """Why: the fault's cause, or the hangup's."""
         self.upstream_endings: tuple[Ending, ...] = ()
         """How the upstream is to be told; see `Finish.upstream`."""
+        self.silent: str | None = None
+        """The cause of a silence that is not the last word: machines nearer the client live on, and may act on it."""
         self.began = began
         self._fired: set[int] = set()
         self._absent: set[int] = set()
@@ -176,6 +178,8 @@ class Chain:
         if survives(ending, out):
             self._let_go(out, result if isinstance(result, tuple) else (), now)
             return
+        if ending.kind == "silence" and self._lives_on(out):
+            result, self.silent = (), finish.cause  # an Abort would tell them of it, and stop their clocks
         place.closed = True
         self.upstream_endings = finish.upstream
         self.last_words = place.placed.spec.way is Way.REQUEST
@@ -184,6 +188,11 @@ class Chain:
             place.told = out.told = True
         else:
             self._leave(place, finish.cause, now)
+
+    def _lives_on(self, out: Stage) -> bool:
+        """A machine nearer the client than this place is still at work. (Below HTTP there are none.)"""
+        nearer = self._acting[out.index + 1 :]
+        return self.has_heads and any(not (stage.inert or stage.closed) for stage in nearer)
 
     def reply(self, place: Place, reply: Reply, now: float) -> None:
         """A fault answers by itself: the answer travels on from its place."""

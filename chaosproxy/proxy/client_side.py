@@ -201,19 +201,19 @@ class ClientSide:
         """Both ways of the tunnel have ended."""
         self.done(Ending("upstream", "clean"), now)
 
-    def gone(self, abort: Abort, now: float) -> None:
-        """The client has left."""
+    def gone(self, abort: Abort, now: float, silent: str | None = None) -> None:
+        """The client has left. `silent`: which fault had fallen silent, if one has."""
         if self.over:
             return
-        self.done(self._leaving(abort), now, abort.detail)
+        self.done(self._leaving(abort, self.silenced.cause if self.silenced else silent), now, abort.detail)
 
-    def _leaving(self, abort: Abort) -> Ending:
+    def _leaving(self, abort: Abort, silent: str | None) -> Ending:
         if abort.origin is Peer.PROXY:  # another exchange's ending has taken the connection along
             return Ending("proxy", endings.how(abort, self.connection.session.protocol, self._framing), "connection")
         by, _, how = abort.cause.partition(":")
         if by != "client":  # it broke its protocol, and the connection was ended for it
             return Ending("proxy", f"goaway:{endings.code_name(abort.code)}" if self._is_h2 else "fin", abort.cause)
-        return Ending("client", how, self.silenced.cause if self.silenced else None)
+        return Ending("client", how, silent)
 
     def done(self, ending: Ending, now: float, detail: str = "") -> None:
         """The answer has ended for the client: the connection goes on to what is next."""

@@ -157,7 +157,7 @@ class Exchange:
             half_closed = abort.manner is Manner.FIN and self._request_complete
             if half_closed and plan.chain.serves_half_close:
                 return
-            self.client.gone(abort, now)
+            self.client.gone(abort, now, plan.chain.silent)
             plan.chain.hangup(now, abort.cause if abort.origin is Peer.CLIENT else "connection")
             self._ears.listen(plan.chain.unheard, now)  # an answer that is lost on its way is drained for nobody
             self.settle(now)
