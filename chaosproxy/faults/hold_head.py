@@ -9,7 +9,7 @@ head then also counts the time to the first token.
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from chaosproxy.chain.actions import FOREVER, WAKE, Action, Actions, At, Note
+from chaosproxy.chain.actions import FOREVER, WAKE, Action, Actions, At, Note, PassOn
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.model.messages import Abort, Data, Event, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Way
@@ -110,8 +110,7 @@ class RunningHold(Fault):
         return self._release()
 
     def hangup(self, now: float) -> Actions:
-        self._drop()
-        return super().hangup(now)
+        return (*self._drop(), PassOn())
 
     def _release(self) -> tuple[Action, ...]:
         """Everything, head first; from then on there is nothing to do."""

@@ -107,6 +107,8 @@ def test_what_breaks_off_afterwards_changes_nothing(play):
 def test_the_clients_leaving_is_felt_at_once(play, until):
     played = play([HoldHead(until=until)], [*SCRIPT[: 1 if until == "first_byte" else 3], (3.5, "hangup")])
     assert (played.cancelled_at, played.out) == (3.5, [])
+    assert played.not_fired == []
+    assert "held" in played.fired[-1][2]
 
 
 @pytest.mark.parametrize("until", ["first_byte", "end"])
