@@ -14,15 +14,17 @@ from chaosproxy.origin.runtime import Generation
 from chaosproxy.origin.shape import dump
 
 Pieces = Callable[[int], Iterable[bytes]]
+LastWords = Callable[[], Iterable[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """An answer in pieces: those of token k are sent when it is made."""
+    """An answer in pieces: those of token k are sent when it is made, the last words when one more would have been."""
 
     media_type: str
     tokens: int
     pieces: Pieces
+    closing: LastWords = tuple
 
     async def send(self, send: Send, generation: Generation) -> None:
         await send(_head((b"content-type", self.media_type.encode()), (b"cache-control", b"no-cache")))
@@ -31,6 +33,11 @@ class Streamed:
                 return
             for piece in self.pieces(index):
                 await send(_body(piece, more=True))
+        closing = tuple(self.closing())
+        if closing and not await generation.ended():
+            return
+        for piece in closing:
+            await send(_body(piece, more=True))
         await send(_body(b"", more=False))
 
 

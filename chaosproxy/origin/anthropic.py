@@ -19,12 +19,13 @@ class Messages(Shape):
             yield typed_event({"type": "content_block_start", "index": 0, "content_block": block})
         delta = {"type": "text_delta", "text": reply.word(index)}
         yield typed_event({"type": "content_block_delta", "index": 0, "delta": delta})
-        if reply.is_last(index):
-            yield typed_event({"type": "content_block_stop", "index": 0})
-            ending = {"stop_reason": _stop(reply), "stop_sequence": None}
-            usage = {"output_tokens": reply.tokens}
-            yield typed_event({"type": "message_delta", "delta": ending, "usage": usage})
-            yield typed_event({"type": "message_stop"})
+
+    def closing(self, reply: Reply) -> Iterator[bytes]:
+        yield typed_event({"type": "content_block_stop", "index": 0})
+        ending = {"stop_reason": _stop(reply), "stop_sequence": None}
+        usage = {"output_tokens": reply.tokens}
+        yield typed_event({"type": "message_delta", "delta": ending, "usage": usage})
+        yield typed_event({"type": "message_stop"})
 
     def whole(self, reply: Reply) -> Json:
         return _message(reply, finished=True)

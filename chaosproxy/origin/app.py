@@ -66,7 +66,8 @@ class Origin:
             reply = Reply(question, next(self._numbers), time.time())
             if not question.stream:
                 return self._answer(generation, Whole(reply.tokens, partial(shape.whole, reply)))
-            return self._answer(generation, Streamed(shape.media_type, reply.tokens, partial(shape.pieces, reply)))
+            pieces, closing = partial(shape.pieces, reply), partial(shape.closing, reply)
+            return self._answer(generation, Streamed(shape.media_type, reply.tokens, pieces, closing))
 
         return endpoint
 

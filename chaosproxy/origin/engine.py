@@ -57,6 +57,11 @@ class Job:
     """When the first token since its admission is due; those before it are `skipped`."""
     skipped: int = 0
 
+    @property
+    def ending(self) -> float:
+        """When the token behind those made would be due."""
+        return self.start + (self.made - self.skipped) * self.gap
+
     def blocks_for(self, tokens: int) -> int:
         """The blocks that its prompt and so many tokens need."""
         return -(-(self.prompt + tokens) // BLOCK)
@@ -135,7 +140,7 @@ class Engine:
             if job.made == job.tokens:
                 self._finish(job)
             else:
-                job.due = job.start + (job.made - job.skipped) * job.gap
+                job.due = job.ending
                 self._grow(job)
             self._admit(at)
             made.append(job)

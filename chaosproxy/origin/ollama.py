@@ -25,8 +25,9 @@ class OllamaChat(Shape):
 
     def pieces(self, reply: Reply, index: int) -> Iterator[bytes]:
         yield dump({**_line(reply, reply.word(index)), "done": False}) + b"\n"
-        if reply.is_last(index):
-            yield dump({**_line(reply, ""), **_end(reply)}) + b"\n"
+
+    def closing(self, reply: Reply) -> Iterator[bytes]:
+        yield dump({**_line(reply, ""), **_end(reply)}) + b"\n"
 
     def whole(self, reply: Reply) -> Json:
         return {**_line(reply, reply.question.words.text), **_end(reply)}

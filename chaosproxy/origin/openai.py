@@ -1,7 +1,7 @@
 """OpenAI's chat completions and completions (platform.openai.com/docs/api-reference/chat, and /completions).
 
-The first chunk of a chat also carries the role, the last the finish reason; then `[DONE]`. With
-`stream_options.include_usage` a chunk without choices stands before it.
+The first chunk of a chat also carries the role, the last the finish reason; a gap later
+`[DONE]`. With `stream_options.include_usage` a chunk without choices stands right before it.
 """
 
 from abc import abstractmethod
@@ -32,10 +32,11 @@ class OpenAi(Shape):
     def pieces(self, reply: Reply, index: int) -> Iterator[bytes]:
         choice = {"index": 0, **self.delta(reply, index), "logprobs": None, "finish_reason": finish(reply, index)}
         yield self._chunk(reply, [choice], None)
-        if reply.is_last(index):
-            if reply.question.usage:
-                yield self._chunk(reply, [], usage_of(reply))
-            yield DONE
+
+    def closing(self, reply: Reply) -> Iterator[bytes]:
+        if reply.question.usage:
+            yield self._chunk(reply, [], usage_of(reply))
+        yield DONE
 
     def whole(self, reply: Reply) -> Json:
         last = reply.tokens - 1

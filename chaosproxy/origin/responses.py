@@ -27,16 +27,20 @@ class Responses(Shape):
     def pieces(self, reply: Reply, index: int) -> Iterator[bytes]:
         events = [*(_opening(reply) if index == 0 else ()), _delta(reply, index)]
         first = 0 if index == 0 else BEFORE + index
-        if reply.is_last(index):
-            events += _closing(reply)
-        for number, one in enumerate(events, first):
-            yield typed_event({**one, "sequence_number": number})
+        return _numbered(events, first)
+
+    def closing(self, reply: Reply) -> Iterator[bytes]:
+        return _numbered(_closing(reply), BEFORE + reply.tokens)
 
     def whole(self, reply: Reply) -> Json:
         return _response(reply, finished=True)
 
     def refusal(self, message: str, at: str | None) -> Json:
         return refusal(message, at)
+
+
+def _numbered(events: list[Json], first: int) -> Iterator[bytes]:
+    return (typed_event({**one, "sequence_number": number}) for number, one in enumerate(events, first))
 
 
 def _place(reply: Reply) -> Json:

@@ -4,6 +4,7 @@ Must not know: HTTP.
 """
 
 import asyncio
+import contextlib
 import math
 
 from chaosproxy.origin.engine import Engine, Job, Link
@@ -23,6 +24,16 @@ class Generation:
                 return False
             self.progress.clear()
             await self.progress.wait()
+        return not self._runtime.closed
+
+    async def ended(self) -> bool:
+        """Wait until one token more would be made: an engine learns in a step of its own that there is none. False if
+        the origin closes."""
+        self.progress.clear()
+        if not self._runtime.closed:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(self._job.ending):
+                    await self.progress.wait()
         return not self._runtime.closed
 
     def leave(self) -> None:

@@ -85,6 +85,10 @@ class Shape(ABC):
         """What is sent when token `index` is made, each to be written by itself."""
 
     @abstractmethod
+    def closing(self, reply: Reply) -> Iterator[bytes]:
+        """What is sent behind the last token, a gap later."""
+
+    @abstractmethod
     def whole(self, reply: Reply) -> Json:
         """The answer in one piece."""
 
