@@ -5,9 +5,9 @@ Rules: a unit that is not changed leaves in the pieces in which it came; only th
 moved or removed one. Must not know: what is changed.
 """
 
-from collections import deque
 from collections.abc import Callable
 
+from chaosproxy.chain.pieces import Pieces
 from chaosproxy.framing.blocks import LIMIT, every_unit
 from chaosproxy.framing.choose import splitter_for
 from chaosproxy.framing.splitter import RecordKind
@@ -25,31 +25,32 @@ class Editing:
         self._limit = limit
         self._units = every_unit(kind)
         self._records = splitter_for(None, kind)
-        self._pieces: deque[Data] = deque()
-        """What has entered and not left."""
+        self._pieces = Pieces()
         self._raw = bytearray()
         """The unit that has not ended, as far as it has come."""
         self._given_up = False
-        self.held = 0
-        """Bytes that have entered and not left."""
         self.too_long = False
         """A unit has outgrown the limit."""
         self.edited = False
         """A unit has been changed."""
 
+    @property
+    def held(self) -> int:
+        """Bytes that have entered and not left."""
+        return self._pieces.held
+
     def feed(self, data: Data) -> list[Data]:
         """The pieces that may leave now, in order."""
         left: list[Data] = []
         payload = data.payload
-        self._pieces.append(data)
-        self.held += len(payload)
+        self._pieces.add(data)
         start = 0
         for end in self._units.feed(payload):
             self._gather(payload[start:end])
             self._unit_over(len(payload) - end, left)
             start = end
         self._gather(payload[start:])
-        left += self._marked(self._taken(self.held - len(self._raw)))
+        left += self._marked(self._pieces.take(self.held - len(self._raw)))
         return left
 
     def end(self) -> list[Data]:
@@ -62,7 +63,7 @@ class Editing:
     def rest(self) -> list[Data]:
         """Everything held, as it stands."""
         self._raw.clear()
-        return self._marked(self._taken(self.held))
+        return self._marked(self._pieces.take(self.held))
 
     def _gather(self, piece: bytes) -> None:
         if self._given_up:
@@ -80,24 +81,11 @@ class Editing:
         self._given_up = False
         if new == raw:
             return
-        left += self._marked(self._taken(self.held - behind - len(raw)))
-        self._taken(len(raw))
+        left += self._marked(self._pieces.take(self.held - behind - len(raw)))
+        self._pieces.take(len(raw))
         self.edited = True
         if new:
             left += self._marked([Data(new)])
-
-    def _taken(self, nbytes: int) -> list[Data]:
-        """The first `nbytes` of what is held, out of it."""
-        taken: list[Data] = []
-        while nbytes > 0:
-            piece = self._pieces.popleft()
-            if len(piece.payload) > nbytes:
-                piece, later = piece.split(nbytes)
-                self._pieces.appendleft(later)
-            nbytes -= len(piece.payload)
-            self.held -= len(piece.payload)
-            taken.append(piece)
-        return taken
 
     def _marked(self, pieces: list[Data]) -> list[Data]:
         """What leaves, with the record ends that are in it now."""

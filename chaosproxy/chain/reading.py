@@ -6,11 +6,11 @@ Comments and other traffic between records are units of their own, so that a hea
 Must not know: what is done at the place.
 """
 
-from collections import deque
 from typing import Final, Protocol
 
 import re2
 
+from chaosproxy.chain.pieces import Pieces
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.framing.blocks import LIMIT, every_unit
 from chaosproxy.framing.records import payload as carried_by
@@ -48,35 +48,36 @@ class Reading:
         self._units = every_unit(kind)
         self._pattern: Pattern | None = re2.compile(at.match.encode()) if at.match is not None else None
         self._holds = at.terminal != "after"
-        self._pieces: deque[Data] = deque()
-        """What has entered and not left."""
+        self._pieces = Pieces()
         self._raw = bytearray()
         """The unit that has not ended, as far as it has come."""
         self._given_up = False
         self._seen = 0
-        self.held = 0
+
+    @property
+    def held(self) -> int:
         """Bytes that have entered and not left."""
+        return self._pieces.held
 
     def feed(self, data: Data) -> Found:
         """The pieces that may leave now, in order, with HERE where the trigger acts."""
         found: Found = []
         payload, before = data.payload, self.held
-        self._pieces.append(data)
-        self.held += len(payload)
+        self._pieces.add(data)
         total, start = self.held, 0
         for end in self._units.feed(payload):
             self._gather(payload[start:end], found)
             place = None if self._given_up else self._place(bytes(self._raw))
             if place is not None:
                 stop = before + end  # all offsets are in what was there when this piece had come
-                self._leave(stop - len(self._raw) + place - (total - self.held), found)
+                found += self._pieces.take(stop - len(self._raw) + place - (total - self.held))
                 found.append(HERE)
             self._raw.clear()
             self._given_up = False
             start = end
         self._gather(payload[start:], found)
         kept = len(self._raw) if self._holds else 0
-        self._leave(self.held - kept, found)
+        found += self._pieces.take(self.held - kept)
         return found
 
     def _gather(self, piece: bytes, found: Found) -> None:
@@ -88,29 +89,16 @@ class Reading:
             self._raw.clear()
             found.append(TOO_LONG)
 
-    def _leave(self, nbytes: int, found: Found) -> None:
-        while nbytes > 0:
-            piece = self._pieces.popleft()
-            if len(piece.payload) > nbytes:
-                piece, right = piece.split(nbytes)
-                self._pieces.appendleft(right)
-            nbytes -= len(piece.payload)
-            self.held -= len(piece.payload)
-            found.append(piece)
-
     def rest(self) -> list[Data]:
         """Everything held, as it stands."""
-        pieces = list(self._pieces)
-        self._pieces.clear()
-        self.held = 0
-        return pieces
+        return self._pieces.take(self.held)
 
     def end(self) -> Found:
         """The body is over: the last line needs no line feed to be a record; what else is unfinished is none."""
         found: Found = []
         place = self._place(bytes(self._raw)) if self._units.pending and not self._given_up else None
         if place is not None:
-            self._leave(place if self._holds else 0, found)
+            found += self._pieces.take(place if self._holds else 0)
             found.append(HERE)
         found.extend(self.rest())
         return found

@@ -4,6 +4,7 @@ Legal order (`grammar.py`): Interim* Head Data* Trailers? (End | Abort), Abort a
 Rules: pure data, equal by value, never changed after it was made. Must not know: bytes on the wire, time, the engine.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
@@ -89,9 +90,13 @@ class Data:
 
     def split(self, at: int) -> tuple["Data", "Data"]:
         """Cut in two at byte `at`, 0 < at < len(payload). The cut makes chunks of both: no announced size survives."""
+        ends, payload = self.ends, self.payload
+        if not ends:
+            return Data(payload[:at], whole=False), Data(payload[at:], whole=self.whole)
+        within = bisect_right(ends, at)
         return (
-            Data(self.payload[:at], tuple(end for end in self.ends if end <= at), whole=False),
-            Data(self.payload[at:], tuple(end - at for end in self.ends if end > at), whole=self.whole),
+            Data(payload[:at], ends[:within], whole=False),
+            Data(payload[at:], tuple([end - at for end in ends[within:]]), whole=self.whole),
         )
 
 
