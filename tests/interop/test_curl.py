@@ -56,6 +56,32 @@ async def test_an_upload_arrives_whole_in_every_version(version, run, proxy, tmp
     assert seen.body == body
 
 
+async def test_one_stream_is_reset_behind_its_third_event_and_its_siblings_go_on(run, proxy, tmp_path):
+    scenario = {"rules": [{"nth": 1, "faults": [{"cut": {"at": {"event": 3}, "then": {"stream": "INTERNAL_ERROR"}}}]}]}
+    go_on = trio.Event()
+    said: dict[str, str] = {}
+    async with origin([*STREAM[:4], go_on, *STREAM[4:]]) as served:
+        between = proxy(served.url, scenario, tls="auto")
+        urls = [word for number in "012" for word in (f"{between.url}/{number}", "-o", str(tmp_path / number))]
+        options = ("--http2", "--cacert", between.ca, "--parallel", "-sN", "-w", "%{urlnum} %{exitcode}\n")
+
+        async def ask() -> None:
+            done = await trio.to_thread.run_sync(lambda: run("curl", *options, *urls))
+            said.update(line.split() for line in done.stdout.decode().splitlines())
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask)
+            (reset,) = await trio.to_thread.run_sync(between.journal, 1)
+            go_on.set()
+    ends = {one["request"]["path"]: (one["client"]["connection"], one["end"]["how"]) for one in between.journal(3)}
+    first = reset["request"]["path"]
+    assert ends == {path: (1, "stream:INTERNAL_ERROR" if path == first else "clean") for path in ("/0", "/1", "/2")}
+    came = {path: (tmp_path / path[1:]).read_bytes() for path in ends}
+    assert came == {path: b"".join(EVENTS[:3] if path == first else EVENTS) for path in ends}
+    # 92: stream error in the HTTP/2 framing layer
+    assert said == {path[1:]: "92" if path == first else "0" for path in ends}
+
+
 async def test_a_chunked_upload_of_unknown_length(run, proxy):
     async with origin([b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"]) as served:
         between = proxy(served.url)

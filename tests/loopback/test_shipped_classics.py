@@ -77,8 +77,7 @@ async def test_tokens_come_at_the_server_s_pace_nine_events_each_its_own_chunk()
         began, client = await answer_to(post("/v1/chat/completions"), "tokens", served.url)
     events = times_of(client, b"data: ")
     assert len(events) == 9
-    assert events[0] - began >= 0.045
-    assert events[7] - began >= 0.045 + 7 * 0.02
+    assert min(came - began - 0.02 * number for number, came in enumerate(events)) >= 0.045, "50, 70 ... 210 ms"
     *sent, last = chunks(client.body)
     assert [payload.count(b"data: ") for payload in sent] == [1] * 9
     assert (sent[-1], last) == (b"data: [DONE]\n\n", b"")
