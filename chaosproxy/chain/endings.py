@@ -6,6 +6,7 @@ Rules: pure data. Must not know: how a session writes it.
 from dataclasses import dataclass
 from typing import Literal
 
+from chaosproxy.model.codes import code_name
 from chaosproxy.model.headers import Headers
 
 EndingKind = Literal[
@@ -27,12 +28,12 @@ class Ending:
     headers: Headers = ()
 
     def __str__(self) -> str:
-        """For a person: `rst`, `504`, `stream:0x8`."""
+        """For a person: `rst`, `504`, `stream:CANCEL`."""
         match self.kind:
             case "status":
                 return str(self.status)
             case "stream" | "goaway":
-                return f"{self.kind}:{self.code:#x}"
+                return f"{self.kind}:{code_name(self.code)}"
             case _:
                 return self.kind
 

@@ -1,4 +1,4 @@
-"""HTTP/2 error codes (RFC 9113 section 7), their names, and the two faults that carry one inside this package.
+"""HTTP/2 error codes (RFC 9113 section 7), and the two faults that carry one inside this package.
 
 Rules: a `StreamFault` costs one stream, a `ConnectionFault` the connection; neither leaves the package as an exception.
 Must not know: frames, streams, what is sent because of them.
@@ -16,14 +16,6 @@ REFUSED_STREAM = int(ErrorCodes.REFUSED_STREAM)
 CANCEL = int(ErrorCodes.CANCEL)
 COMPRESSION_ERROR = int(ErrorCodes.COMPRESSION_ERROR)
 ENHANCE_YOUR_CALM = int(ErrorCodes.ENHANCE_YOUR_CALM)
-
-
-def code_name(code: int) -> str:
-    """`CANCEL` for 8; a code without a name is shown in hexadecimal."""
-    try:
-        return ErrorCodes(code).name
-    except ValueError:
-        return f"0x{code:x}"
 
 
 class ConnectionFault(Exception):

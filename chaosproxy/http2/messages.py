@@ -16,10 +16,10 @@ from chaosproxy.http2.codes import (
     STREAM_CLOSED,
     ConnectionFault,
     StreamFault,
-    code_name,
 )
 from chaosproxy.http2.core import Core
 from chaosproxy.http2.streams import Death, Part, Stream
+from chaosproxy.model.codes import code_name
 from chaosproxy.model.messages import End, Interim, Trailers
 from chaosproxy.model.places import Framing, Role
 from chaosproxy.session import Granted

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from chaosproxy.chain.chain import Chain
 from chaosproxy.journal.record import Ending
+from chaosproxy.model.codes import code_name
 from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, Interim, ResponseHead
 from chaosproxy.model.places import Framing, Manner, Peer
 from chaosproxy.proxy import endings
@@ -155,7 +156,7 @@ class ClientSide:
         protocol = self.connection.session.protocol
         if self._is_h2:
             # The session has reset the stream, or answered a head that was too large, when it saw the mistake.
-            how = "clean" if abort.status == TOO_LARGE else f"stream:{endings.code_name(abort.code)}"
+            how = "clean" if abort.status == TOO_LARGE else f"stream:{code_name(abort.code)}"
             self.done(Ending("proxy", how, abort.cause), now, abort.detail)
             return
         if self.head_sent:
@@ -212,7 +213,7 @@ class ClientSide:
             return Ending("proxy", endings.how(abort, self.connection.session.protocol, self._framing), "connection")
         by, _, how = abort.cause.partition(":")
         if by != "client":  # it broke its protocol, and the connection was ended for it
-            return Ending("proxy", f"goaway:{endings.code_name(abort.code)}" if self._is_h2 else "fin", abort.cause)
+            return Ending("proxy", f"goaway:{code_name(abort.code)}" if self._is_h2 else "fin", abort.cause)
         return Ending("client", how, silent)
 
     def done(self, ending: Ending, now: float, detail: str = "") -> None:

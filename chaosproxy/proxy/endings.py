@@ -9,35 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chaosproxy.chain.endings import Ending
+from chaosproxy.model.codes import code_name
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead
 from chaosproxy.model.places import Framing, Manner, Peer, Scope
 
 INTERNAL_ERROR = 0x2
 CANCEL = 0x8
-
-CODES = (
-    "NO_ERROR",
-    "PROTOCOL_ERROR",
-    "INTERNAL_ERROR",
-    "FLOW_CONTROL_ERROR",
-    "SETTINGS_TIMEOUT",
-    "STREAM_CLOSED",
-    "FRAME_SIZE_ERROR",
-    "REFUSED_STREAM",
-    "CANCEL",
-    "COMPRESSION_ERROR",
-    "CONNECT_ERROR",
-    "ENHANCE_YOUR_CALM",
-    "INADEQUATE_SECURITY",
-    "HTTP_1_1_REQUIRED",
-)
-"""RFC 9113 section 7, by number."""
-
-
-def code_name(code: int) -> str:
-    """The name of an HTTP/2 error code, or its number in hexadecimal."""
-    return CODES[code] if 0 <= code < len(CODES) else f"0x{code:x}"
 
 
 def of_upstream(wanted: Sequence[Ending], cause: str, protocol: str) -> Abort:

@@ -1,0 +1,24 @@
+"""The names of HTTP/2 error codes (RFC 9113 section 7), as scenarios and the journal say them."""
+
+NAMES = (
+    "NO_ERROR",
+    "PROTOCOL_ERROR",
+    "INTERNAL_ERROR",
+    "FLOW_CONTROL_ERROR",
+    "SETTINGS_TIMEOUT",
+    "STREAM_CLOSED",
+    "FRAME_SIZE_ERROR",
+    "REFUSED_STREAM",
+    "CANCEL",
+    "COMPRESSION_ERROR",
+    "CONNECT_ERROR",
+    "ENHANCE_YOUR_CALM",
+    "INADEQUATE_SECURITY",
+    "HTTP_1_1_REQUIRED",
+)
+"""By number."""
+
+
+def code_name(code: int) -> str:
+    """`CANCEL` for 8; a code without a name is shown in hexadecimal."""
+    return NAMES[code] if 0 <= code < len(NAMES) else f"0x{code:x}"
