@@ -44,16 +44,20 @@ class Trigger:
     @property
     def place(self) -> str:
         """For a person: `after event 3`, `after byte 700`, `at headers`."""
+        return self.place_beyond(0)
+
+    def place_beyond(self, distance: float) -> str:
+        """The same of a repetition, so far from the first place, in its unit."""
         if self.moment is not None:
             return f"at {self.moment}"
         counts = (("event", self.event), ("byte", self.bytes), ("chunk", self.chunk))
         for what, count in counts:
             if count is not None:
-                return f"after {what} {count}"
+                return f"after {what} {count + int(distance)}"
         if self.time is not None:
-            return f"at {show_duration(self.time)}"
+            return f"at {show_duration(self.time + distance)}"
         if self.idle is not None:
-            return f"after {show_duration(self.idle)} of silence"
+            return f"after {show_duration(self.idle + distance)} of silence"
         if self.terminal is not None:
             return f"{self.terminal} the terminal record"
         return f"before the record with {self.match if self.match is not None else dict(self.json or ())!r}"

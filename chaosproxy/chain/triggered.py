@@ -21,6 +21,10 @@ class Triggered(Fault):
         self._began = context.began
         self._speed = context.speed
         self._fired = 0
+        self._scheduled = 0.0
+        """Where the place is a time: the next one."""
+        self._place = at.place
+        """Where it acts, for a person; of a repetition the place of that."""
         self._reading: Reading | None = None
         if not at.reads_content and type(self).control is Triggered.control:
             self.sees = ()
@@ -56,7 +60,17 @@ class Triggered(Fault):
 
     def reached(self, limit: str, now: float) -> Actions:
         self._fired += 1
+        self._place = self._at.place_beyond(self._distance())
         return (self._next(now), *self.fire(now))
+
+    def _distance(self) -> float:
+        """How far the present place is from the first, in its unit."""
+        at = self._at
+        if at.time is not None:
+            return round((self._scheduled - self._began) * self._speed - at.time, 6)
+        if at.idle is not None:
+            return at.every - at.idle if self._fired > 1 and at.every is not None else 0.0
+        return (self._fired - 1) * (at.every or 0)
 
     def _next_time(self, first: float, now: float) -> float:
         """On the schedule, and not before now: what was missed (a late ring, a late head) is not made up for."""
@@ -67,6 +81,7 @@ class Triggered(Fault):
             time += turns * step
             while time <= now:
                 time += step
+        self._scheduled = time
         return time
 
     # ---- reading records

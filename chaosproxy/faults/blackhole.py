@@ -64,11 +64,10 @@ class RunningBlackhole(Triggered):
         self.both_ways = spec.way == "both"
         self._ways = frozenset(Way) if spec.way == "both" else frozenset({spec.way})
         self._for = spec.for_ / context.speed
-        how_long = "" if spec.for_ == math.inf else f" for {show_duration(spec.for_)}"
-        which = "" if spec.way == "both" else f", {spec.way} only"
-        self._note = Note("fired", f"gone {at.place}{how_long}{which}")
+        self._how_long = "" if spec.for_ == math.inf else f" for {show_duration(spec.for_)}"
+        self._which = "" if spec.way == "both" else f", {spec.way} only"
         if not self._for:
             self.rest, self.sees = FOREVER, ()
 
     def fire(self, now: float) -> Actions:
-        return (self._note, Vanish(now + self._for, self._ways))
+        return (Note("fired", f"gone {self._place}{self._how_long}{self._which}"), Vanish(now + self._for, self._ways))

@@ -71,7 +71,6 @@ class RunningErrorEvent(Triggered):
         assert spec.at is not None
         super().__init__(spec.at, context)
         self._spec = spec
-        self._place = spec.at.place
         self._request = context.request
         self._format: ErrorFormat | None = None
         self._seam: Seam | None = None

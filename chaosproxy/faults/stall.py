@@ -120,14 +120,14 @@ class RunningStall(Triggered):
             self._beats = Beats(every / context.speed)
             self.looks = self._between.must_look
             self.ticks = True
-        self._detail = f"for {show_duration(spec.for_)} {at.place}"
+        self._how_long = f"for {show_duration(spec.for_)}"
 
     def saw(self, data: Data) -> None:
         self._between.saw(data, self.kind)
 
     def fire(self, now: float) -> Actions:
         """At a time everything that is still here waits; at a place only what is behind it."""
-        begin, detail = max(now, self._until), self._detail
+        begin, detail = max(now, self._until), f"{self._how_long} {self._place}"
         goes_on = self._by_clock and begin > now
         self._until = max(self._until, (now if self._by_clock else begin) + self._for)
         if self._beats is not None:

@@ -31,7 +31,7 @@ class Mark(FaultSpec):
 
 class RunningMark(Triggered):
     def fire(self, now):
-        return (Note("fired", "now"),)
+        return (Note("fired", self._place),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ class Announce(FaultSpec):
 
 def test_one_that_looks_at_control_events_itself_is_shown_them_at_rest(play):
     assert play([Announce(at=Trigger(event=2))], WHOLE).fired == [
-        (2.0, "announce", "now"),
+        (2.0, "announce", "after event 2"),
         (12.0, "announce", "the end"),
     ]
 
@@ -140,3 +140,27 @@ def test_speed_divides_the_times(play):
     assert [time for time, _, _ in played.fired] == [0.2, 0.5]
     played = play([Mark(at=Trigger(idle=2.0))], [(0.1, b"x"), (9.0, End())], context=fast)
     assert [time for time, _, _ in played.fired] == [0.3]
+
+
+@pytest.mark.parametrize(
+    ("at", "places"),
+    [
+        (Trigger(event=2, every=3, times=3), ["after event 2", "after event 5", "after event 8"]),
+        (Trigger(bytes=5, every=10, times=2), ["after byte 5", "after byte 15"]),
+        (Trigger(chunk=1, every=1, times=2), ["after chunk 1", "after chunk 2"]),
+        (Trigger(time=0.1, every=0.2, times=3), ["at 100ms", "at 300ms", "at 500ms"]),
+        (Trigger(idle=0.3, every=0.2, times=2), ["after 300ms of silence", "after 200ms of silence"]),
+    ],
+    ids=str,
+)
+def test_each_says_where_it_was(play, at, places):
+    assert [detail for _, _, detail in play([Mark(at=at)], WHOLE).fired] == places
+
+
+def test_a_time_is_that_of_the_scenario_whatever_the_speed_and_whatever_was_missed(play):
+    twice = Context(Random(0), GET, speed=2.0)
+    at = Trigger(time=2.0, every=2.0, times=2)
+    assert [detail for _, _, detail in play([Mark(at=at)], WHOLE, context=twice).fired] == ["at 2s", "at 4s"]
+    late = Mark(at=Trigger(time=2.0, every=1.0, times=2), if_=Condition(status=200))
+    fired = play([late], [(4.2, b"data: 1\n\n"), (9.0, End())]).fired
+    assert [(time, detail) for time, _, detail in fired] == [(4.2, "at 2s"), (5.0, "at 5s")]
