@@ -20,20 +20,22 @@ LAST = b"0\r\n\r\n"
 PATIENT = 30.0
 
 
-async def asked(*script, head=GET, body=b"", patience=PATIENT):
+async def asked(*script, head=GET, body=b"", patience=PATIENT, **told):
     async with origin(script) as served:
-        answer = await ask(("127.0.0.1", served.port), head, body, "http/1.1", patience)
+        answer = await ask(("127.0.0.1", served.port), head, body, "http/1.1", patience, **told)
     return answer, served.requests
 
 
 async def test_every_moment_is_written_down():
-    answer, (request,) = await asked(SSE, Pause(0.05), EVENT, Pause(0.05), EVENT, LAST)
+    headed, once = trio.Event(), trio.Event()
+    script = [SSE, headed, Pause(0.05), EVENT, once, Pause(0.05), EVENT, LAST]
+    answer, (request,) = await asked(*script, headed=headed, seen=lambda _: once.set())
     assert request.head.startswith(b"GET /sse HTTP/1.1\r\n")
     assert (answer.status, answer.end, answer.text) == (200, "clean", b"data: 1\n\n" * 2)
     (first, one), (second, another) = answer.events
     assert (one, another) == (1, 1)
-    assert 0 <= answer.head <= first - 0.04
-    assert second - first >= 0.04
+    assert 0 <= answer.head <= first - 0.049
+    assert second - first >= 0.049
     assert answer.ended >= second
     assert answer.content_type == "text/event-stream"
 

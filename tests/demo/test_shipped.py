@@ -11,7 +11,6 @@ from chaosproxy.scenario import library
 from chaosproxy.scenario.load import load
 
 SAID = {
-    "idle-drop": "broke off before any",
     "rate-limited": "429, Retry-After: 1",
     "missing-done": "ended cleanly, as HTTP sees it",
     "missing-last-chunk": "broke off after 3 of",
@@ -25,6 +24,8 @@ SAID = {
     "error-ollama": "After 5 events came an error inside a 200",
 }
 """What is said of those that do not depend on how busy this machine is."""
+EITHER = {"idle-drop": ("broke off before any", "the answer is 504")}
+"""The time without a byte may pass even before the head."""
 AT_THE_END = {"buffer-4k", "whole-answer", "gzip-until-end"}
 NO_FAULT = {"tokens", "one-connection"}
 RACES = {"killed-mid-chunk", "total-timeout"}
@@ -63,8 +64,10 @@ def test_it_can_be_shown(shown, name):
         assert [fired.fault for fired in seen.record.faults], "the proxy says what it did"
     if name in AT_THE_END:
         assert seen.through.events[0][0] >= 0.39, "not before the server has sent its last"
-    assert SAID.get(name, "") in meaning(seen.direct, seen.through)
+    said = meaning(seen.direct, seen.through)
+    assert SAID.get(name, "") in said
+    assert any(words in said for words in EITHER.get(name, [""]))
 
 
 def test_what_is_claimed_here_is_of_shipped_ones():
-    assert SAID.keys() | AT_THE_END | NO_FAULT | RACES <= library.shipped().keys()
+    assert SAID.keys() | EITHER.keys() | AT_THE_END | NO_FAULT | RACES <= library.shipped().keys()

@@ -1,9 +1,10 @@
 """What a scenario does to a stream, told from outside by a real SSE client: when each event came, and how it ended.
 
-Times are compared with each other rather than with a clock, and with room to spare: the machine may be busy.
+The machine may be busy: nothing is asserted of a time but that it is not too short.
 """
 
 import time
+from collections.abc import Callable
 from functools import partial
 
 import httpx
@@ -38,8 +39,8 @@ def client(url: str) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=url, trust_env=False, timeout=30)
 
 
-async def arrivals(url: str) -> list[float]:
-    """Seconds from the request to each event, as httpx-sse hands them out."""
+async def arrivals(url: str, seen: Callable[[int], object] = lambda _: None) -> list[float]:
+    """Seconds from the request to each event, as httpx-sse hands them out; `seen(number)` is called with each."""
     times = []
     async with client(url) as http:
         began = time.monotonic()  # behind the client's own making, which loads certificates
@@ -47,33 +48,40 @@ async def arrivals(url: str) -> list[float]:
             async for event in source.aiter_sse():
                 assert event.data.startswith(f"{len(times):02d} ")
                 times.append(time.monotonic() - began)
+                seen(len(times) - 1)
     return times
 
 
-async def test_a_small_stream_in_a_large_buffer_comes_all_at_once_and_hardly_later(proxy):
+async def test_without_a_fault_each_event_comes_before_the_next_is_sent(proxy):
+    gates = [trio.Event() for _ in range(COUNT)]
+    script = [HEAD, *(step for number, gate in enumerate(gates) for step in (chunk(number), gate)), LAST]
+    async with origin(script) as served:
+        assert len(await arrivals(proxy(served.url).url, lambda number: gates[number].set())) == COUNT
+
+
+async def test_a_small_stream_in_a_large_buffer_comes_all_at_once_at_its_end(proxy):
     """What an average latency hides: the whole takes as long, the first event takes as long as the whole."""
     async with origin(paced()) as served:
-        straight = await arrivals(proxy(served.url).url)
         between = proxy(served.url, {"faults": [{"buffer": "4KiB"}]})
         held = await arrivals(between.url)
-    assert len(straight) == len(held) == COUNT
-    spread = straight[-1] - straight[0]
-    assert spread > 0.8 * COUNT * APART
-    assert held[-1] - held[0] < spread / 2
+    assert len(held) == COUNT
     assert held[0] > 0.9 * COUNT * APART
-    assert held[-1] < 3 * straight[-1]
     (record,) = between.journal(1)
     assert (record["response"]["events_in"], record["response"]["events_out"]) == (COUNT, COUNT)
     assert (record["response"]["bytes_in"], record["response"]["bytes_out"]) == (COUNT * 48, COUNT * 48)
-    assert record["times"]["first_event_in"] < 0.5 * record["times"]["first_event_out"]
+    ((delivered, size),) = record["deliveries"]
+    assert size == COUNT * 48, "all in one piece"
+    assert len(record["arrivals"]) > 1
+    assert delivered >= record["arrivals"][-1][0]
 
 
 BUFFER = {"name": "nginx", "faults": [{"buffer": "4KiB"}]}
-BALANCER = {"name": "balancer", "faults": [{"timeout": {"idle": "1s"}}]}
+IDLE = 2
+BALANCER = {"name": "balancer", "faults": [{"timeout": {"idle": f"{IDLE}s"}}]}
 
 
 async def test_an_idle_timeout_nearer_the_client_than_a_buffer_cuts_a_healthy_stream(proxy):
-    async with origin(paced(apart=0.04)) as served:
+    async with origin([*paced()[:-1], trio.Event()]) as served:
         between = proxy(served.url, {"hops": [BUFFER, BALANCER]})
         async with client(between.url) as http:
             # The head has passed, a body byte never does: the answer breaks off.
@@ -86,7 +94,8 @@ async def test_an_idle_timeout_nearer_the_client_than_a_buffer_cuts_a_healthy_st
 
 
 async def test_the_other_order_cuts_nothing(proxy):
-    async with origin(paced(apart=0.04)) as served:
+    """The whole takes twice as long as the balancer waits."""
+    async with origin(paced(apart=2 * IDLE / COUNT)) as served:
         between = proxy(served.url, {"hops": [BALANCER, BUFFER]})
         assert len(await arrivals(between.url)) == COUNT
     (record,) = between.journal(1)

@@ -1,10 +1,7 @@
 """The client leaves: the upstream feels it at once, whatever is under way, and the journal tells who left and how."""
 
-import statistics
-
 import pytest
 import trio
-import trio.testing
 
 from chaosproxy.testing.h2_origin import h2_origin
 from chaosproxy.testing.h2_peers import h2_client
@@ -134,7 +131,10 @@ async def test_ignore_drains_the_upstream_and_the_journal_shows_the_waste():
         async with await RawClient.connect("127.0.0.1", proxied.port) as client:
             await client.send(GET)
             await client.read_until(TEN)
-        await trio.testing.wait_all_tasks_blocked(0.02)
+        [running] = proxied.proxy.running
+        with trio.fail_after(20):
+            while running.times.client_closed is None:
+                await trio.sleep(0.01)
         assert proxied.exchanges == []
         go_on.set()
         record = await proxied.last()
@@ -219,4 +219,4 @@ async def test_the_upstream_feels_it_about_as_soon_as_directly():
                         2 * turn + (1 if times is direct else 2),
                     )
                 )
-    assert statistics.median(through) < statistics.median(direct) + 0.01
+    assert min(through) < min(direct) + 0.01  # a timer, or something polled, would delay each of them

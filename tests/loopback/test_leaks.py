@@ -32,7 +32,7 @@ def tasks() -> int:
 
 async def settled(expected: tuple[int, int]) -> None:
     """Closing takes a few turns of the loop."""
-    with trio.move_on_after(5):
+    with trio.move_on_after(20):
         while (sockets(), tasks()) != expected:
             await trio.sleep(0.01)
     assert (sockets(), tasks()) == expected
