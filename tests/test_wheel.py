@@ -1,5 +1,6 @@
 """What a user installs: the wheel, away from this directory, has the commands and the shipped scenarios."""
 
+import json
 import os
 import subprocess
 import sys
@@ -74,6 +75,30 @@ def test_it_runs_a_shipped_scenario(command):
         running.terminate()
         rest, _ = running.communicate(timeout=10)
     assert (running.returncode, rest) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("scenarios", "reset"), "then: rst"),
+        (("schema",), '"$defs"'),
+        (("demo", "tokens"), "first event"),
+        (("origin", "--help"), "--kv-blocks"),
+        (("healthcheck", "--help"), "URL"),
+    ],
+    ids=lambda words: words[0] if isinstance(words, tuple) else None,
+)
+def test_its_other_commands_work(words, said, command):
+    done = subprocess.run(**command(*words), capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert said in done.stdout
+
+
+def test_it_says_where_its_scenarios_lie(installed, command):
+    done = subprocess.run(**command("scenarios", "--json"), capture_output=True, check=True)
+    files = [Path(one["file"]) for one in json.loads(done.stdout)]
+    assert len(files) >= 15
+    assert all(file.is_file() and file.is_relative_to(installed) for file in files)
 
 
 def test_it_says_that_it_is_typed_and_how_it_is_called(installed):

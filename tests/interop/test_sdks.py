@@ -175,13 +175,16 @@ def moment(record: chaosproxy.ExchangeRecord) -> float:
     return dt.datetime.fromisoformat(record.started_at).timestamp()
 
 
-def test_ollama_leaves_a_429_to_the_application():
+def test_ollama_leaves_a_429_to_the_application_which_asks_again(whole):
     with chaosproxy.serve(LIMITED) as proxy:
         seen = watched(ollama_chat, proxy.url)
         proxy.wait()
         assert len(proxy.exchanges) == 1
+        again = watched(ollama_chat, proxy.url)
+        proxy.wait(2)
     assert isinstance(seen.error, ollama.ResponseError)
     assert seen.error.status_code == 429
+    assert (again.text, again.error) == (whole["ollama"], None)
 
 
 STALLED = {"openai": openai.APITimeoutError, "anthropic": httpx2.ReadTimeout, "ollama": httpx.ReadTimeout}
@@ -319,9 +322,26 @@ def meet_a_cut(url: str) -> None:
             list(stream)
 
 
+def read_on(url: str) -> None:
+    """It takes what it gets for the whole answer."""
+    with openai.OpenAI(base_url=url + "/v1", api_key="k") as client:
+        stream = client.chat.completions.create(model="m", messages=ASKED, stream=True, max_tokens=LONG)
+        assert len(list(stream)) == 5
+
+
+def meet_an_error(url: str) -> None:
+    """The stream says itself that it failed."""
+    with openai.OpenAI(base_url=url + "/v1", api_key="k") as client:
+        stream = client.chat.completions.create(model="m", messages=ASKED, stream=True, max_tokens=LONG)
+        with pytest.raises(openai.APIError, match="the engine is overloaded"):
+            list(stream)
+
+
 ABORTS = {
     "the client leaves": (None, leave),
     "its time-out": (STALL, give_up),
+    "a clean early end": (cut("clean"), read_on),
+    "an error event": (error_event("openai"), meet_an_error),
     "a FIN": (cut("fin"), meet_a_cut),
     "a reset": (cut("rst"), meet_a_cut),
 }
