@@ -135,14 +135,14 @@ def test_a_status_behind_a_message_and_one_without_any(channel):
 
 @pytest.mark.parametrize("how", ["cancel", "deadline"])
 def test_a_client_that_gives_up_is_heard_by_the_server(how, channel, echo):
-    answers = channel.unary_stream(f"/{SERVICE}/Hang")(b"", timeout=30 if how == "cancel" else 0.5)
+    answers = channel.unary_stream(f"/{SERVICE}/Hang")(b"", timeout=30 if how == "cancel" else 3)
     assert next(answers) == b"one"
     if how == "cancel":
         answers.cancel()
     with pytest.raises(grpc.RpcError) as caught:
         next(answers)
     assert caught.value.code().name == ("CANCELLED" if how == "cancel" else "DEADLINE_EXCEEDED")
-    assert echo.cancelled.wait(5)
+    assert echo.cancelled.wait(30)
     (record,) = channel.between.journal(1)
     # A server knows its client's deadline and may be the first to act on it.
     assert record["end"]["by"] in ({"client"} if how == "cancel" else {"client", "upstream"})

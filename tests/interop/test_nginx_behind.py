@@ -136,7 +136,7 @@ async def test_nginx_over_h2_and_tls(protocol, nginx, proxy, files, certificate)
     between = proxy(f"https://localhost:{port}", {"upstream": {"protocol": "h2"}}, **options)
     trusted = ssl.create_default_context(cafile=between.ca)
     versions = {"http1": protocol == "h1", "http2": protocol == "h2"}
-    async with httpx.AsyncClient(base_url=between.url, verify=trusted, trust_env=False, **versions) as http:
+    async with httpx.AsyncClient(base_url=between.url, verify=trusted, trust_env=False, timeout=30, **versions) as http:
         whole = await http.get("/files/large.bin")
         part = await http.get("/files/large.bin", headers={"Range": "bytes=1000-300999"})
         absent = await http.get("/files/nothing")

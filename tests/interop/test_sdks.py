@@ -31,7 +31,7 @@ pytestmark = [
 ASKED = [{"role": "user", "content": "hi"}]
 PATIENT = 60.0
 """A client's time-out where none is meant to fire."""
-IMPATIENT = 1.5
+IMPATIENT = 3.0
 
 
 @dataclass
