@@ -13,6 +13,7 @@ import trio
 
 from chaosproxy.errors import UpstreamFault
 from chaosproxy.http1.session import Http1Session
+from chaosproxy.http2.session import Http2Session
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.record import ClientView, ExchangeRecord
 from chaosproxy.model import headers as fields
@@ -172,8 +173,6 @@ class Proxy:
 
     def _session(self, protocol: str, role: Role, *, tls: bool) -> Session:
         if protocol == "h2":
-            from chaosproxy.http2.session import Http2Session  # noqa: PLC0415 - h2 costs 100 ms to import
-
             return Http2Session(role, clock=trio.current_time)
         return Http1Session(role, scheme=b"https" if tls else b"http")
 
