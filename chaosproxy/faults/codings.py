@@ -15,6 +15,7 @@ import sys
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Literal, assert_never
 
@@ -35,6 +36,10 @@ _HEADERS: dict[Coding, int] = {"gzip": 10, "deflate": 2}
 _WINDOWS: dict[Coding, int] = {"gzip": 31, "deflate": 15}
 """zlib's `wbits`: 32 KiB, and the format."""
 _BROTLI_WINDOW = 19
+_LIBRARIES: dict[Coding, str] = {
+    "br": "brotli",
+    "zstd": "backports.zstd" if sys.version_info < (3, 14) else "compression.zstd",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +55,15 @@ class Encoder:
 
 
 def missing(coding: Coding) -> str:
-    """The extra that has to be installed for `coding`; empty if nothing is missing."""
-    if coding == "br":
-        there = find_spec("brotli") is not None
-    elif coding == "zstd" and sys.version_info < (3, 14):
-        there = find_spec("backports") is not None and find_spec("backports.zstd") is not None
-    else:
+    """The extra that has to be installed for `coding`; empty if nothing is missing. What is there is loaded: the first
+    body that is coded should not hold up everything else."""
+    library = _LIBRARIES.get(coding)
+    if library is None:
         return ""
-    return "" if there else coding
+    if find_spec(library.partition(".")[0]) is None or find_spec(library) is None:
+        return coding
+    import_module(library)
+    return ""
 
 
 def encoder(coding: Coding, level: int | None) -> Encoder:

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import socket, sys
 from urllib.parse import urlsplit
@@ -13,7 +15,7 @@ SETTINGS = b"\\0\\0\\0\\x04\\0\\0\\0\\0\\0"
 GET = b"\\0\\0\\x06\\x01\\x05\\0\\0\\0\\x01" + b"\\x82\\x86\\x84\\x41\\x01x"  # HEADERS: GET, http, /, x
 H2 = b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + SETTINGS + GET
 
-with chaosproxy.serve() as proxy:
+with chaosproxy.serve({scenario}) as proxy:
     before = set(sys.modules)
     for number, request in enumerate((H1, H2), 1):
         at = urlsplit(proxy.url)
@@ -24,7 +26,13 @@ with chaosproxy.serve() as proxy:
 """
 
 
-def test_an_exchange_of_either_protocol_loads_nothing():
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
+def coded(coding: str) -> dict:
+    return {"version": 1, "faults": [{"compress": {"coding": coding, "when_accepted": False}}]}
+
+
+@pytest.mark.parametrize("scenario", [None, coded("br"), coded("zstd")], ids=["transparent", "br", "zstd"])
+def test_an_exchange_of_either_protocol_loads_nothing(scenario):
+    program = PROGRAM.replace("{scenario}", repr(scenario))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "['http/1.1', 'h2']\n"
