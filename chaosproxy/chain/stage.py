@@ -133,8 +133,8 @@ class Stage(Actor):
             isinstance(event, self.sees) or rest.moment is not None or event is self.line.completing
         ):
             return True
-        if isinstance(event, RequestHead) and rest.idle != math.inf:
-            return True  # its clock starts here
+        if head and rest.idle != math.inf:
+            return True  # its clock may start here
         if isinstance(event, ResponseHead | RequestHead):
             self._see_head(event)
             self.passed_head = True
@@ -182,8 +182,9 @@ class Stage(Actor):
         self._see_head(head)
         if self.undecided:
             self._decide(head, now)
+        if isinstance(head, RequestHead) or self.last == -math.inf:
+            self.last = now  # the clock of an early answer, which no end of the request has started
         if isinstance(head, RequestHead):
-            self.last = now
             self._meet(Moment.REQUEST, now)
             if head.final and not self.closed:
                 self._meet(Moment.REQUEST_END, now)

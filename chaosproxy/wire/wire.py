@@ -64,13 +64,14 @@ class Wire:
     def arm(self, placed: Sequence[Placed], now: float) -> None:
         """Put these faults nearest to whoever speaks here. What has passed before counts: byte N is byte N of the connection."""
         chain = Chain(placed, began=self.began)
-        chain.start(now)
         for line in (chain.request, chain.response):
             for stage in line.stages:
                 stage.bytes = self._passed[line.way]
+                stage.last = now  # no head will tell it from when on silence counts
             for stage in line.stages:
                 if stage.span is not None:
                     stage.span.plan()
+        chain.start(now)
         self._layers.append(chain)
         self._plan()
 

@@ -3,11 +3,12 @@
 import pytest
 
 from chaosproxy.chain.endings import Ending
+from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Buffer, Cut
 from chaosproxy.model.messages import Abort, Data, End, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Framing, Moment, Peer
-from chaosproxy.testing.play import POST, Upload
+from chaosproxy.testing.play import POST, SSE, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 8)]
 WHOLE = [*TICKS, (9.0, End())]
@@ -61,6 +62,15 @@ def test_body_does_not_come_where_there_is_none(play):
 def test_time_counts_from_the_requests_first_byte_and_needs_no_traffic(play):
     assert play(cut(time=2.5), []).end[0] == 2.5
     assert play(cut(time=2.5), WHOLE).body == TICKS[:2]
+
+
+@pytest.mark.parametrize("condition", [None, Condition(status=200)], ids=["always", "if"])
+@pytest.mark.parametrize(
+    ("script", "end"), [([(1.0, SSE)], 3.5), ([(1.0, b"x"), (2.0, b"y")], 4.5)], ids=["head", "body"]
+)
+def test_of_an_answer_that_comes_before_the_requests_end_idle_counts_from_its_head(play, script, end, condition):
+    faults = [Cut(at=Trigger(idle=2.5), if_=condition)]
+    assert play(faults, [(0.5, Upload(b"1")), *script], request=POST).end[0] == end
 
 
 def test_idle_counts_from_the_last_body_byte_and_before_it_from_the_requests_end(play):
