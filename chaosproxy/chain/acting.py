@@ -111,6 +111,7 @@ class Actor(Place):
         self.rouse()
         if self.away:
             self.away = 0.0
+            self.last = now  # it has seen no silence: it was not there
             self.line.blocked = True  # what was not let in may have been waiting
             self.director.came_back(self)
         fired: list[str] = []

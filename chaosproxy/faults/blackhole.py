@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chaosproxy.chain.actions import FOREVER, Actions, Note, Vanish
+from chaosproxy.chain.actions import FOREVER, Actions, Note, Rest, Vanish
 from chaosproxy.chain.fault import Context, FaultSpec, register
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.chain.triggered import Triggered
@@ -68,6 +68,12 @@ class RunningBlackhole(Triggered):
         self._which = "" if spec.way == "both" else f", {spec.way} only"
         if not self._for:
             self.rest, self.sees = FOREVER, ()
+
+    def _next(self, now: float) -> Rest:
+        """A time that comes while it is gone passes without it."""
+        if not self._fired or self._for == math.inf:
+            return super()._next(now)
+        return super()._next(now + self._for)
 
     def fire(self, now: float) -> Actions:
         return (Note("fired", f"gone {self._place}{self._how_long}{self._which}"), Vanish(now + self._for, self._ways))

@@ -118,6 +118,20 @@ def test_again_and_again(play):
     assert played.body == TICKS
 
 
+@pytest.mark.parametrize(
+    ("at", "places"),
+    [
+        ({"time": 0.5, "every": 1.0}, [(0.5, "at 500ms"), (4.5, "at 4.5s"), (8.5, "at 8.5s")]),
+        ({"idle": 0.5, "every": 0.5}, [(0.5, "after 500ms of silence"), (4.0, "after 500ms of silence")]),
+    ],
+    ids=str,
+)
+def test_of_the_time_in_which_it_is_gone_it_knows_nothing(play, at, places):
+    """A time that comes meanwhile passes without it, and it has seen no silence."""
+    played = play([Blackhole(at=Trigger(**at, times=len(places)), for_=3.0)], [(1.0, b"x"), (12.0, End())])
+    assert [(time, what) for time, _, what in played.fired] == [(time, f"gone {what} for 3s") for time, what in places]
+
+
 def test_several_places_in_one_read(play):
     read = [payload for _, payload in TICKS]
     played = play([Blackhole(at=Trigger(event=2, every=2), for_=1.0)], [(1.0, read), (1.0, End())])
