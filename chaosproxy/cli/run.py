@@ -83,8 +83,8 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option("--watch", is_flag=True, help="Reload the scenario files when they change.")
 @click.option("--json", is_flag=True, help="One JSON line per finished exchange on stdout.")
-@click.option("-v", "--verbose", count=True)
-@click.option("-q", "--quiet", is_flag=True)
+@click.option("-v", "--verbose", count=True, help="The timeline of each exchange too.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
 def command(**given: object) -> int:
     """Run the proxy. SCENARIO is a file or the name of a shipped scenario; none is a transparent proxy.
 

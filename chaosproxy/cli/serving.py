@@ -22,6 +22,7 @@ from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.proxy.listener import Listener
 from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.report.line import exchange_line
+from chaosproxy.report.timeline import timeline
 from chaosproxy.scenario.library import find
 from chaosproxy.scenario.load import load
 from chaosproxy.scenario.schema import TRANSPARENT, Scenario
@@ -144,7 +145,7 @@ class _Run:
 
     def _say_line(self, record: ExchangeRecord) -> None:
         with contextlib.suppress(OSError):
-            click.echo(exchange_line(record), err=True)
+            click.echo(timeline([record]) if self.options.verbose else exchange_line(record), err=True)
 
 
 def _times_out(scenario: Scenario) -> bool:

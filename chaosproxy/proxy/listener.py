@@ -1,5 +1,6 @@
 """Listening sockets: accept, do the TLS handshake, hand the transport to the proxy."""
 
+import logging
 import socket
 import ssl
 from collections.abc import Callable, Sequence
@@ -7,7 +8,7 @@ from collections.abc import Callable, Sequence
 import trio
 
 from chaosproxy.wire import listen
-from chaosproxy.wire.memory import Memory
+from chaosproxy.wire.memory import Memory, TlsError
 from chaosproxy.wire.plain import Plain
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
@@ -15,6 +16,7 @@ from chaosproxy.wire.wire import Wire
 HANDSHAKE = 10.0
 """Seconds that a TLS handshake may take."""
 
+log = logging.getLogger("chaosproxy")
 
 Admit = Callable[[Transport], tuple[int, Transport, Wire | None]]
 Accept = Callable[[int, Transport, Wire | None], None]
@@ -56,7 +58,9 @@ class Listener:
         try:
             with trio.move_on_after(HANDSHAKE) as deadline:
                 await transport.handshake()
-        except OSError:
+        except OSError as error:
+            if isinstance(error, TlsError):  # else it just left, as health checks do
+                log.warning("client connection %d: %s", number, error)
             if wire is not None and wire.ended is not None:
                 await wire.finish()
             transport.close()

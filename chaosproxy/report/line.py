@@ -23,13 +23,14 @@ def shown(text: str) -> str:
 def exchange_line(record: ExchangeRecord) -> str:
     """`#1 POST /v1/chat 200 first 51 ms, 9 events 450 bytes, 215 ms: clean by upstream`; without an ending: `running`."""
     times, response = record.times, record.response
-    first = times.first_event_out if times.first_event_out is not None else times.head_sent
     parts = [
         f"#{record.id} {shown(record.request.method) or '-'} {shown(record.request.path) or '-'}",
         str(response.status or "-"),
     ]
-    if first is not None:
-        parts.append(f"first {first * 1000:.0f} ms,")
+    if times.first_event_out is not None:
+        parts.append(f"first {times.first_event_out * 1000:.0f} ms,")
+    elif times.head_sent is not None:
+        parts.append(f"head {times.head_sent * 1000:.0f} ms,")
     if response.events_out is not None:
         parts.append(f"{response.events_out} events")
     parts.append(f"{response.bytes_out} bytes,")

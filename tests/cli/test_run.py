@@ -166,6 +166,30 @@ def test_options_come_from_the_environment_too_and_the_command_line_wins(run, up
     assert json.loads(out)["seed"] == 5
 
 
+def test_verbose_tells_the_timeline_of_each_exchange(run, upstream):
+    proxy = run("--upstream", upstream.url, "-v")
+    proxy.get("/")
+    _, _, err = proxy.stop()
+    line, *told = err.partition("#1 GET / 200 head ")[2].splitlines()
+    assert "clean by upstream" in line
+    assert any(moment.endswith("ms  head 200 sent") for moment in told)
+
+
+def test_a_client_that_speaks_no_tls_is_told_of(run, upstream):
+    proxy = run("--upstream", upstream.url, "--tls", "auto")
+    with socket.create_connection(("127.0.0.1", int(proxy.url.rpartition(":")[2])), timeout=30) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        while client.recv(65536):
+            pass
+    with socket.create_connection(("127.0.0.1", int(proxy.url.rpartition(":")[2])), timeout=30) as health_check:
+        health_check.shutdown(socket.SHUT_WR)
+        while health_check.recv(65536):
+            pass
+    _, _, err = proxy.stop()
+    assert err.count("client connection") == 1
+    assert "chaosproxy: client connection 1: TLS failed: the peer speaks plain HTTP\n" in err
+
+
 def test_every_listener_serves_the_same_rules(run, upstream):
     proxy = run("--upstream", upstream.url, "--listen", "127.0.0.1:0")
     assert len(set(proxy.ready["urls"])) == 2

@@ -46,6 +46,13 @@ def test_the_moments_stand_in_order():
     ]
 
 
+def test_where_no_event_came_it_is_the_head_s_time_and_says_so():
+    silent = whole()
+    silent.times.first_event_out = silent.times.last_event_out = None
+    silent.response.events_out = silent.response.bytes_out = 0
+    assert timeline([silent]).startswith("#1 GET /s 200 head 50 ms, 0 events 0 bytes, 90 ms: rst")
+
+
 def test_what_is_running_says_so():
     running = record()
     running.times.request_end = 0.0
