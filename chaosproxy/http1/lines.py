@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 from chaosproxy.errors import Error
 
+TLS_HANDSHAKE = 0x16
+"""What a TLS hello begins with (RFC 8446 section 5.1)."""
+
 
 class Malformed(Error):
     """What a peer sent breaks the protocol. `status` is what a client is told; the text is the rule, for a person."""
@@ -115,7 +118,8 @@ class LineBlock:
         if byte in b" \t":
             raise Malformed(f"folded line in the {self._what}" if self.lines else f"blank before the {self._what}")
         if self._check_first is not None and not self.lines and not 0x21 <= byte <= 0x7E:
-            raise Malformed(f"no {self._what}: it begins with the byte 0x{byte:02x}")
+            tls = ", as TLS does" if byte == TLS_HANDSHAKE else ""
+            raise Malformed(f"no {self._what}: it begins with the byte 0x{byte:02x}{tls}")
 
     def _take(self, line: bytes) -> None:
         first = not self.lines

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from chaosproxy.http2.codes import FRAME_SIZE_ERROR, PROTOCOL_ERROR, ConnectionFault
 from chaosproxy.http2.frames import HEADER, HEADER_SIZE, PREFACE, SMALLEST_MAX_FRAME, STREAM_MASK
 
+HTTP1 = b"HTTP/1."
 RawFrame = tuple[int, int, int, bytes]
 """Kind, flags, stream, payload. A plain tuple: one is made per frame, and a dataclass costs as much as the rest."""
 
@@ -48,6 +49,8 @@ class Cutter:
             high, low, kind, flags, stream = unpack(buffer, at)
             size = high << 8 | low
             if size > self._largest:  # RFC 9113 section 4.2
+                if buffer.startswith(HTTP1, at):  # the answer to our preface of a peer that speaks no HTTP/2
+                    raise ConnectionFault(PROTOCOL_ERROR, "what came is HTTP/1, not HTTP/2")
                 raise ConnectionFault(FRAME_SIZE_ERROR, f"frame of {size} bytes, {self._largest} allowed")
             after = at + HEADER_SIZE + size
             if after > end:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import trio
 
 from chaosproxy.errors import UpstreamFault
-from chaosproxy.wire.memory import Memory
+from chaosproxy.wire.memory import Memory, TlsError
 from chaosproxy.wire.plain import Plain
 from chaosproxy.wire.transport import Transport
 
@@ -100,6 +100,9 @@ async def connect(
     except trio.TooSlowError:
         transport.close()
         raise UpstreamFault(f"{host}:{port}: no TLS handshake within {WITHIN:g} s") from None
+    except TlsError as error:
+        transport.close()
+        raise UpstreamFault(f"{host}:{port}: {error}") from error
     except OSError as error:
         transport.close()
         raise UpstreamFault(f"{host}:{port}: TLS: {error}") from error

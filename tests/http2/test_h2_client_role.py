@@ -422,3 +422,10 @@ def test_a_settings_ack_that_nobody_waits_for_is_harmless(client):
 def test_end_stream_on_an_empty_data_frame_ends(asked):
     signals = asked.feed(asked.headers(1, OK), frame(DATA, END_STREAM, 1))
     assert signals[-1] == (1, End())
+
+
+def test_an_upstream_that_speaks_http1_is_said_to(client, bytewise):
+    wire = type(client)(client.session.role, bytewise)
+    ask(wire)
+    signals = wire.feed(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+    assert [signal.detail for signal in signals if isinstance(signal, Closed)] == ["what came is HTTP/1, not HTTP/2"]
