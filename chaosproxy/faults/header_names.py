@@ -24,7 +24,7 @@ def field(name: bytes, value: bytes | None, way: Way) -> str | None:
     """Why a field of this name cannot be set to `value`; None: be added or repeated."""
     lower = name.lower()
     if lower in _FRAMES:
-        return f"{show(name)} frames the body and follows it; a wrong one is what `framing` is for"
+        return f"{show(name)} frames the body and follows it; each side of the proxy writes its own"
     if lower in _CONNECTION:
         return f"{show(name)} belongs to one connection, and there are two here; each side writes its own"
     if lower == HOST and way is Way.REQUEST:

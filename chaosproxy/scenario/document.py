@@ -57,7 +57,10 @@ NTH = by_shape(
 
 
 def _probability(value: object) -> float:
-    number = leaves.NUMBER.parse(value)
+    try:
+        number = leaves.NUMBER.parse(value)
+    except Mismatch:
+        raise Mismatch("a number from 0 to 1") from None
     assert isinstance(number, float)
     if not 0 <= number <= 1:
         raise Mismatch("a number from 0 to 1")

@@ -92,6 +92,8 @@ def _events(text: str, trouble: Trouble) -> Iterator[yaml.Event]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         message = " ".join(part for part in (error.context, error.problem) if part)
+        if mark and text[mark.index : mark.index + 1] == "\t" and "cannot start any token" in message:
+            message = "found a tab, which indents nothing in YAML; write blanks"
         raise trouble.fatal(f"not YAML: {message}", _place(mark)) from error
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         # The pure parser calls int() and chr() on what is written, unchecked.

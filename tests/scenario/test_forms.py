@@ -360,7 +360,7 @@ def test_yaml_1_2_scalars_in_a_file():
         ("match: {side: client}", "unknown key 'side'"),
         ("match: /v1", "expected a mapping with method"),
         ("probability: 1.5", "a number from 0 to 1"),
-        ("probability: 50%", "a number"),
+        ("probability: 50%", "a number from 0 to 1"),
         ("records: xml", "expected one of sse, lines, grpc, chunks"),
         ("mount: name", "a path prefix such as /name"),
         ("mount: /", "a path prefix such as /name"),

@@ -323,3 +323,10 @@ def test_a_refused_source_raises_with_everything_in_its_text():
     with pytest.raises(ScenarioError) as caught:
         load("version: 1\nsed: 1\nnmae: a\n")
     assert str(caught.value).count("^") == 2
+
+
+@pytest.mark.parametrize("content", [b"version: 1\nfaults:\n\t- cut\n", "# ü\r\nfaults:\r\n\t- cut\n".encode()])
+def test_a_tab_is_called_one(content, tmp_path, parser):
+    _, (problem,) = examine_file(tmp_path, content)
+    assert problem.message == "not YAML: found a tab, which indents nothing in YAML; write blanks"
+    assert (problem.line, problem.column) == (3, 1)
