@@ -18,6 +18,7 @@ _HEAD = """<!-- Made by `make docs` from the files in `scenarios/`. -->
 
 Each is used by its name, nothing needs to be written: `chaosproxy demo NAME` shows it, `chaosproxy run NAME --upstream URL` puts it in front of a server, `chaosproxy scenarios NAME` prints it, as the start of one of your own. What is worth turning is a variable of the environment: `CHAOS_EVENT=1 chaosproxy run reset --upstream URL`.
 """
+_TITLES = {"http2": "HTTP/2"}
 _KNOB = re.compile(r"CHAOS_\w+")
 _MARKS = {"In the field": "In the field", "A good client": "A good client", "Knobs": "To turn"}
 
@@ -26,7 +27,7 @@ def page() -> str:
     """The page as it should be."""
     parts = [_HEAD]
     for theme, files in groupby(library.shipped().values(), library.theme):
-        parts.append(f"## {theme.capitalize()}\n")
+        parts.append(f"## {_TITLES.get(theme, theme.capitalize())}\n")
         parts += [_section(file) for file in files]
     return "\n".join(parts)
 

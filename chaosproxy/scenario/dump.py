@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Condition, FaultSpec
 from chaosproxy.chain.trigger import Trigger
+from chaosproxy.model.codes import NAMES
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.units import Unit, show_duration, show_size
 from chaosproxy.scenario import nth
@@ -157,14 +158,19 @@ def _trigger(at: Trigger) -> object:
 def _ending(then: Ending) -> object:
     match then.kind:
         case "stream":
-            return {"stream": then.code}
+            return {"stream": _code(then.code)}
         case "goaway":
-            return {"goaway": then.code, "last": then.last}
+            return {"goaway": _code(then.code), "last": then.last}
         case "status":
             beside = {"body": escaped(then.body.decode()), "headers": _headers(then.headers)}
             return {"status": then.status, **{key: one for key, one in beside.items() if one}}
         case word:
             return word
+
+
+def _code(code: int) -> int | str:
+    """Its name, where it has one."""
+    return NAMES[code] if code < len(NAMES) else code
 
 
 def _text(given: str | bytes) -> str:

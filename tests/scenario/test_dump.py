@@ -160,7 +160,7 @@ def test_a_dump_says_what_a_user_would_write():
                     {
                         "faults": [
                             {"x_hold": {"bytes": ["4KiB"], "every": "1.5s"}},
-                            {"x_cut": {"at": {"bytes": "1KiB", "every": 2048}, "then": [{"stream": 8}, "rst"]}},
+                            {"x_cut": {"at": {"bytes": "1KiB", "every": 2048}, "then": [{"stream": "CANCEL"}, "rst"]}},
                         ]
                     }
                 ]
