@@ -38,5 +38,6 @@ def shown(problem: Problem) -> str:
 @click.argument("files", nargs=-1, required=True, metavar="FILE ...")
 @click.pass_context
 def command(context: click.Context, files: tuple[str, ...]) -> None:
-    """Validate scenario files: all problems at once, with their places."""
+    """Validate scenario files, or shipped ones by name: all problems at once, with their places. Nothing is said where
+    nothing is wrong."""
     context.exit(lint(files))

@@ -28,6 +28,7 @@ WIDEST, NARROWEST = 100, 40
 SVG_COLUMNS = 80
 INDENT = "  "
 MOST_FIRED = 3
+HEIGHT = ", its height: events"
 _FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 
 
@@ -66,6 +67,8 @@ def _lines(scenario: Scenario, plan: Plan, seen: Shown, width: int) -> Iterator[
     yield Text()
     yield from _way(f"through {printable(scenario.name)}", seen.through, scale, "yellow")
     yield _axis(scale)
+    if any(strip.BYTES in row for answer in (seen.direct, seen.through) for row in strip.rows(answer, scale)):
+        yield Text(f"{INDENT}{strip.BYTES} bytes came, and no event", style="dim")
     yield from _prose(_account(seen.record), width, "dim", INDENT)
     yield Text()
     yield from _prose(meaning(seen.direct, seen.through), width, "bold")
@@ -117,8 +120,11 @@ def _fact(name: str, text: str, style: str = "") -> Text:
 def _axis(scale: strip.Scale) -> Text:
     """The scale of both strips."""
     left, right = "0", milliseconds(scale.seconds)
-    middle = f"one column: {scale.seconds / scale.columns * 1000:.3g} ms, its height: events"
-    return Text(f"{INDENT}{left}{middle:^{scale.columns - len(left) - len(right)}}{right}", style="dim")
+    room = scale.columns - len(left) - len(right)
+    middle = f"one column: {scale.seconds / scale.columns * 1000:.3g} ms"
+    if len(middle + HEIGHT) + 2 <= room:
+        middle += HEIGHT
+    return Text(f"{INDENT}{left}{middle:^{room}}{right}", style="dim")
 
 
 def _account(record: ExchangeRecord | None) -> str:

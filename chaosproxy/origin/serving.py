@@ -6,6 +6,7 @@ streams that run are broken off. Nothing global is touched: no signal handler, n
 
 import asyncio
 import contextlib
+import errno
 import socket
 import threading
 from collections.abc import Iterator
@@ -138,6 +139,8 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:
         shown = f"[{host}]" if ":" in host else host
         said = (getattr(error, "strerror", None) or str(error)).partition(" (while ")[0]  # it adds the address
+        if getattr(error, "errno", None) == errno.EADDRINUSE:
+            said = "the port is taken"
         raise UnavailableError(f"cannot listen on {shown}:{port}: {said}") from error
     # asyncio turns Nagle's algorithm off only where a socket says that it is TCP; with it tokens come late, in twos.
     return socket.socket(made.family, made.type, socket.IPPROTO_TCP, fileno=made.detach())

@@ -150,3 +150,11 @@ def test_progress_and_colour_are_for_a_terminal(no_color):
     assert b"of 40 events" in progress
     assert (b"\x1b[38;5" in progress or b"\x1b[1;3" in progress or b"\x1b[3" in progress) == (not no_color)
     assert b"\x1b" not in out
+
+
+def test_what_a_wave_is_stands_below_it_and_a_narrow_axis_keeps_its_numbers_apart(said, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    _, out, _ = said("rate-limited")
+    assert "  ~ bytes came, and no event\n" in out
+    (axis,) = (line for line in out.splitlines() if "one column" in line)
+    assert re.fullmatch(r"  0 +one column: [\d.]+ ms +\d+ ms", axis)
