@@ -97,6 +97,7 @@ class Connection(ABC):
         finally:
             self.unpause()
             self.transport.close()
+            self.broken = True  # an exchange that ends with it may still have something to say
             self.closed()
 
     def _read(self) -> None:
