@@ -1,67 +1,17 @@
-"""`python -m benchmarks`: starts everything, visits every peer in every round, prints tables and writes JSON."""
+"""`python -m benchmarks`: visits every row of every scene in every round, prints tables and targets, writes JSON."""
 
 import argparse
 import json
 import os
 import platform
-import subprocess
 import sys
-from dataclasses import dataclass
+import time
 from pathlib import Path
 
-from benchmarks import peers, report
+from benchmarks import peers, report, scenes, targets
 from benchmarks.cpu import processors
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """One load: what the reader is asked for, and in which protocol."""
-
-    name: str
-    h2: bool
-    arguments: tuple[str, ...]
-    title: str
-
-
-def loads(given: argparse.Namespace) -> list[Load]:
-    """The loads of this run; HTTP/1 first, others are held against it."""
-    events = ("events", "--streams", str(given.streams), "--rate", str(given.rate), "--seconds", str(given.seconds))
-    bulk = ("bulk", "--bytes", str(given.megabytes * 1024 * 1024))
-    speed = f"{given.streams} streams x {given.rate:g}/s"
-    return [
-        Load("events", h2=False, arguments=events, title=f"events, h1 to h1, {speed}"),
-        Load("events h2", h2=True, arguments=(*events, "--h2"), title=f"events, h2 to h1, {speed}"),
-        Load("bulk", h2=False, arguments=bulk, title=f"bulk, h1 to h1, {given.megabytes} MiB in 64 KiB chunks"),
-        Load(
-            "bulk h2",
-            h2=True,
-            arguments=(*bulk, "--h2"),
-            title=f"bulk, h2 to h1, {given.megabytes} MiB in 64 KiB chunks",
-        ),
-    ]
-
-
-def visit(load: Load, peer: peers.Peer, cpus: set[int]) -> dict[str, float] | str:
-    """What the reader saw of one peer under one load, or why it saw nothing."""
-    port = peer.ports.h2 if load.h2 else peer.ports.h1
-    command = [sys.executable, "-m", "benchmarks.reader", *load.arguments, "--port", str(port)]
-    command += ["--pids", *map(str, peer.pids)]
-    try:
-        done = subprocess.run(
-            command,
-            check=False,
-            capture_output=True,
-            text=True,
-            cwd=peers.ROOT,
-            timeout=120,
-            preexec_fn=lambda: os.sched_setaffinity(0, cpus),  # no threads here
-        )
-    except subprocess.TimeoutExpired:
-        return "the reader did not come to an end"
-    if done.returncode:
-        return done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"reader ended with {done.returncode}"
-    seen: dict[str, float] = json.loads(done.stdout)
-    return seen
+from benchmarks.programs import settle
+from benchmarks.scene import Measure, Seen, play
 
 
 def progress(text: str) -> None:
@@ -70,32 +20,23 @@ def progress(text: str) -> None:
         print(f"\r{text:<100}\r", end="", file=sys.stderr, flush=True)
 
 
-def measure(given: argparse.Namespace) -> dict[str, object]:
-    """All rounds of all loads; prints a table for each load when it is done."""
+def measure(given: Measure, wanted: list[str], names: list[str]) -> dict[str, object]:
+    """All rounds of the wanted scenes; prints a table for each when it is done, and the targets behind the last."""
     cpus, other_cpus = processors()
-    rounds: dict[str, dict[str, list[dict[str, float]]]] = {}
-    absent: dict[str, str] = {}
-    with peers.running(given.only or list(peers.ALL), cpus, other_cpus) as (found, missing):
-        absent.update(missing)
-        for load in loads(given):
-            able = [peer for peer in found if (peer.ports.h2 if load.h2 else peer.ports.h1) is not None]
-            seen = rounds.setdefault(load.name, {peer.name: [] for peer in able})
-            failed: dict[str, str] = {}
-            for number in range(given.rounds):
-                turn = number % max(1, len(able))
-                for peer in able[turn:] + able[:turn]:  # nobody is always the one behind the busiest
-                    progress(f"{load.title}: round {number + 1}, {peer.name}")
-                    numbers = visit(load, peer, other_cpus)
-                    if isinstance(numbers, str):
-                        failed[peer.name] = numbers
-                    else:
-                        seen[peer.name].append(numbers)
+    settle(other_cpus)  # what is done here is no proxy's business
+    rounds: dict[str, dict[str, list[Seen]]] = {}
+    absent: dict[str, dict[str, str]] = {}
+    began = time.monotonic()
+    with peers.running(cpus, other_cpus) as pool:
+        for name in wanted:
+            with scenes.ALL[name](pool, given, names) as scene:
+                rounds[name], failed = play(scene, given.rounds, progress)
+            absent[name] = scene.absent | failed
             progress("")
-            print(
-                report.table(load.title, load.name, report.summary(rounds)[load.name], failed), end="\n\n", flush=True
-            )
-    for name, reason in absent.items():
-        print(f"{name}: {reason}")
+            print(report.table(scene.title, name, report.summary(rounds)[name], absent[name]), end="\n\n", flush=True)
+    summary = report.summary(rounds)
+    verdicts = targets.judged(summary, set(wanted))
+    print(targets.table(verdicts))
     return {
         "machine": {
             "processors": os.cpu_count(),
@@ -103,34 +44,62 @@ def measure(given: argparse.Namespace) -> dict[str, object]:
             "python": platform.python_version(),
             "kernel": platform.release(),
         },
-        "arguments": {key: str(value) if isinstance(value, Path) else value for key, value in vars(given).items()},
+        "took_seconds": time.monotonic() - began,
         "absent": absent,
-        "summary": report.summary(rounds),
+        "targets": verdicts,
+        "summary": summary,
         "rounds": rounds,
     }
 
 
-def main() -> int:
-    """Exit status 0 when everything that is there was measured, 1 when chaosproxy was not."""
+def arguments() -> argparse.Namespace:
+    """The command line, with the defaults that follow from it."""
+    every = [*peers.ALL, *scenes.ALL]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What the proxy costs, beside others.")
-    parser.add_argument("--quick", action="store_true", help="two short rounds: a look, not a measurement")
+    parser.add_argument("--quick", action="store_true", help="one short round: a look, not a measurement")
     parser.add_argument("--rounds", type=int, help="default 5")
     parser.add_argument("--streams", type=int, default=100)
     parser.add_argument("--rate", type=float, default=20.0, help="events a second and stream")
     parser.add_argument("--seconds", type=float, help="of each visit, default 4")
     parser.add_argument("--megabytes", type=int, help="of each bulk visit, in MiB, default 512")
-    parser.add_argument("--only", action="append", choices=list(peers.ALL), help="may be repeated; default all")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=every,
+        metavar="NAME",
+        default=[],
+        help=f"a scene or a peer, may be repeated; default all: {', '.join(every)}",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every number there")
     given = parser.parse_args()
-    given.rounds = given.rounds or (2 if given.quick else 5)
-    given.seconds = given.seconds or (1.5 if given.quick else 4.0)
-    given.megabytes = given.megabytes or (64 if given.quick else 512)
-    result = measure(given)
+    given.rounds = given.rounds or (1 if given.quick else 5)
+    given.seconds = given.seconds or (0.3 if given.quick else 4.0)
+    given.megabytes = given.megabytes or (16 if given.quick else 512)
+    return given
+
+
+def main() -> int:
+    """Exit status 0 when everything that is there was measured, 1 when chaosproxy was not."""
+    given = arguments()
+    amounts = Measure(
+        given.rounds,
+        given.seconds,
+        0.1 if given.quick else 0.7,
+        given.streams,
+        given.rate,
+        given.megabytes,
+        given.quick,
+    )
+    wanted = [name for name in scenes.ALL if name in given.only] or list(scenes.ALL)
+    names = [name for name in peers.ALL if name in given.only] or list(peers.ALL)
+    result = measure(amounts, wanted, names)
     if given.json:
         given.json.write_text(json.dumps(result, indent=1) + "\n")
-    summary = result["summary"]
+    summary, absent = result["summary"], result["absent"]
     assert isinstance(summary, dict)
-    return 0 if given.only or all("chaosproxy" in seen for seen in summary.values()) else 1
+    assert isinstance(absent, dict)
+    missing = [name for name in wanted if not summary[name] or scenes.PROXY in absent[name]]
+    return 1 if missing and scenes.PROXY in names else 0
 
 
 if __name__ == "__main__":

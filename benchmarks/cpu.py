@@ -1,4 +1,4 @@
-"""CPU time of a family of processes, and which processor runs what (Linux).
+"""CPU time and memory of a family of processes, and which processor runs what (Linux).
 
 Rules: nanoseconds as the scheduler accounts them; a process that is gone counts nothing.
 """
@@ -35,6 +35,17 @@ def spent(pids: list[int]) -> int:
                 total += int(task.read_text().split()[0])
             except (OSError, IndexError):
                 continue  # the thread has ended meanwhile
+    return total
+
+
+def resident(pids: list[int]) -> int:
+    """Bytes in memory, of all `pids`; what they share counts for each."""
+    total = 0
+    for pid in pids:
+        try:
+            total += int((PROC / str(pid) / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        except OSError:
+            continue  # the process has ended meanwhile
     return total
 
 

@@ -1,8 +1,14 @@
 """The origin of the loads: a process of its own on a plain epoll, cheap enough not to be what is measured.
 
-`GET /events/RATE/SECONDS` sends RATE events a second, each in its own chunk and its own write, from a random phase on.
-`GET /bulk/BYTES` sends chunks of 64 KiB as fast as they are taken. Anything else is answered 404.
-Rules: an event that the socket does not take is left out, as a model would fall behind: the reader notices the number.
+HTTP/1.1, and HTTP/2 to those who begin with its preface. What is asked for stands at the end of the path, whatever is
+before it:
+
+- `events/RATE/SECONDS/BATCH/AFTER`: RATE events a second, each in its own chunk or DATA frame, BATCH of them in one
+  write with the same stamp; the first AFTER seconds behind the request and a random phase.
+- `bulk/PIECES`: chunks of 64 KiB, `flood/PIECES`: 500 events in 500 chunks, both as fast as they are taken.
+- `short`: 100 bytes with their length. `idle`: a head, and nothing more.
+
+Rules: an event that the socket or a window does not take is left out, as a model would fall behind: the reader notices.
 """
 
 import gc
@@ -13,36 +19,11 @@ import sys
 import time
 from heapq import heappop, heappush
 
-from benchmarks.wire import BULK, BULK_CHUNK, BULK_HEAD, EVENTS_HEAD, LAST_CHUNK, event_chunk
+from benchmarks.origin_sides import H1Side, Side, Stream, side_of
 
 _TOO_FINE = 1e-3
 """epoll counts in whole milliseconds; below that we sleep."""
-
-
-class Connection:
-    """One client: what it asked for, and what is still owed."""
-
-    __slots__ = ("due", "interval", "owed", "request", "rest", "sock", "until")
-
-    def __init__(self, sock: socket.socket) -> None:
-        self.sock = sock
-        self.request = b""
-        self.rest = memoryview(b"")
-        self.owed = 0
-        self.interval = self.due = self.until = 0.0
-
-    def flush(self) -> bool:
-        """Write what waits, bulk too; False while the socket is full."""
-        while True:
-            while self.rest:
-                try:
-                    self.rest = self.rest[self.sock.send(self.rest) :]
-                except BlockingIOError:
-                    return False
-            if self.owed <= 0:
-                return True
-            self.owed -= BULK
-            self.rest = memoryview(BULK_CHUNK if self.owed > 0 else BULK_CHUNK + LAST_CHUNK)
+_READ = 65536
 
 
 class Origin:
@@ -52,8 +33,8 @@ class Origin:
         self.listener = listener
         self.epoll = select.epoll()
         self.epoll.register(listener, select.EPOLLIN)
-        self.connections: dict[int, Connection] = {}
-        self.schedule: list[tuple[float, int, Connection]] = []
+        self.sides: dict[int, Side] = {}
+        self.schedule: list[tuple[float, int, Stream]] = []
         self.turn = 0
 
     def run(self) -> None:
@@ -62,13 +43,13 @@ class Origin:
             for fileno, _ in self.epoll.poll(self._wait()):
                 if fileno == self.listener.fileno():
                     self._accept()
-                elif fileno in self.connections:
-                    self._served(self.connections[fileno], self._ready)
+                elif fileno in self.sides:
+                    self._served(self.sides[fileno], self._ready)
             now = time.monotonic()
             while self.schedule and self.schedule[0][0] <= now:
-                _, _, connection = heappop(self.schedule)
-                if connection.sock.fileno() >= 0:
-                    self._served(connection, self._tick)
+                _, _, stream = heappop(self.schedule)
+                if not stream.gone:
+                    self._served(stream.side, lambda _, stream=stream: self._tick(stream))
 
     def _wait(self) -> float:
         if not self.schedule:
@@ -84,65 +65,70 @@ class Origin:
         sock, _ = self.listener.accept()
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.connections[sock.fileno()] = Connection(sock)
+        self.sides[sock.fileno()] = H1Side(sock)
         self.epoll.register(sock, select.EPOLLIN)
 
-    def _served(self, connection: Connection, act) -> None:
+    def _served(self, side: Side, act) -> None:
         try:
-            act(connection)
+            act(side)
         except (ConnectionError, EOFError):
-            del self.connections[connection.sock.fileno()]
-            connection.sock.close()
+            self.sides.pop(side.sock.fileno()).leave()
 
-    def _ready(self, connection: Connection) -> None:
+    def _ready(self, side: Side) -> None:
         try:
-            data = connection.sock.recv(65536)
+            data = side.sock.recv(_READ)
             if not data:
                 raise EOFError
-            connection.request += data
+            side = self.sides[side.sock.fileno()] = side_of(side, data)
+            for stream, asked in side.feed(data):
+                self._answer(stream, asked)
         except BlockingIOError:
             pass
-        if b"\r\n\r\n" in connection.request:
-            line, connection.request = connection.request.split(b"\r\n", 1)[0], b""
-            self._answer(connection, line.split(b" ")[1].decode().strip("/").split("/"))
-        if connection.flush():
-            self.epoll.modify(connection.sock, select.EPOLLIN)
+        waiting = side.waiting
+        side.pump()
+        if side.waiting != waiting:
+            self.epoll.modify(side.sock, select.EPOLLIN | (select.EPOLLOUT if side.waiting else 0))
 
-    def _answer(self, connection: Connection, path: list[str]) -> None:
-        match path:
-            case ["events", rate, seconds]:
-                connection.rest = memoryview(EVENTS_HEAD)
-                connection.interval = 1 / float(rate)
-                now = time.monotonic()
-                connection.until = now + float(seconds)
-                self._plan(connection, now + random.random() * connection.interval)
-            case ["bulk", nbytes]:
-                connection.rest = memoryview(BULK_HEAD)
-                connection.owed = int(nbytes)
-                self.epoll.modify(connection.sock, select.EPOLLIN | select.EPOLLOUT)
+    def _answer(self, stream: Stream, path: str) -> None:
+        # What stands before the request proper tells the proxies' rules apart, and is nothing to us.
+        words = path.strip("/").split("/")
+        names = [at for at, word in enumerate(words) if word in {"events", "bulk", "flood", "short", "idle"}]
+        match words[names[0] :] if names else []:
+            case ["events", rate, seconds, batch, after]:
+                stream.begin("text/event-stream")
+                stream.batch = int(batch)
+                stream.interval = stream.batch / float(rate)
+                first = time.monotonic() + float(after)
+                stream.until = first + float(seconds)
+                self._plan(stream, first + random.random() * stream.interval)
+            case ["bulk" | "flood" as what, pieces]:
+                stream.begin("application/octet-stream" if what == "bulk" else "text/event-stream")
+                stream.side.owe(stream, what, int(pieces))
+            case ["short"]:
+                stream.short()
+            case ["idle"]:
+                stream.begin("text/event-stream")
             case _:
-                connection.rest = memoryview(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")
+                raise EOFError(path)
 
-    def _plan(self, connection: Connection, due: float) -> None:
-        connection.due = due
-        self.turn += 1  # decides between equal times, so that connections are never compared
-        heappush(self.schedule, (due, self.turn, connection))
+    def _plan(self, stream: Stream, due: float) -> None:
+        stream.due = due
+        self.turn += 1  # decides between equal times, so that streams are never compared
+        heappush(self.schedule, (due, self.turn, stream))
 
-    def _tick(self, connection: Connection) -> None:
-        if connection.due > connection.until:
-            connection.rest = memoryview(bytes(connection.rest) + LAST_CHUNK)
-            connection.flush()
+    def _tick(self, stream: Stream) -> None:
+        if stream.due > stream.until:
+            stream.end()
             return
-        if connection.flush():
-            connection.rest = memoryview(event_chunk(time.monotonic_ns()))
-            connection.flush()
-        self._plan(connection, connection.due + connection.interval)
+        stream.events(time.monotonic_ns())
+        # Who has fallen behind does not catch up: what was due meanwhile is left out.
+        self._plan(stream, max(stream.due + stream.interval, time.monotonic() - stream.interval))
 
 
 def main() -> None:
     """Print the port, then serve."""
     gc.disable()
-    with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
+    with socket.create_server(("127.0.0.1", 0), backlog=4096) as listener:
         print(listener.getsockname()[1], flush=True)
         Origin(listener).run()
 

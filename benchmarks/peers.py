@@ -1,36 +1,24 @@
 """The proxies that are compared: how each is started in front of the origin, where found on the machine.
 
-Rules: loopback only; every process that is started is ended, by its own handle; one worker or thread each, so that all
-have the same processor to themselves. A peer that is missing or does not start is named in the result, never an error.
+Rules: one worker or thread each, so that all have the same processor to themselves; a process for each pair of protocols.
+A peer that is missing or does not start is named in the result, never an error.
 """
 
 import contextlib
 import json
-import os
-import shutil
-import signal
-import socket
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import Popen
 
+from benchmarks import chained
 from benchmarks.cpu import family
+from benchmarks.programs import Starter, UnavailableError, accepts, descriptors, find, free_port
 
-ROOT = Path(__file__).parent.parent
-_START = 15.0
-"""Seconds until a proxy accepts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ports:
-    """Where to reach a peer; None = it does not speak that protocol here."""
-
-    h1: int | None
-    h2: int | None = None
+PAIRS = ("h1-h1", "h2-h1", "h2-h2")
+"""The protocol towards the client, and that towards the upstream."""
 
 
 @dataclass(slots=True)
@@ -38,8 +26,8 @@ class Peer:
     """A running peer."""
 
     name: str
-    ports: Ports
-    process: subprocess.Popen[str] | None = None
+    port: int
+    process: Popen[str] | None = None
     """None for `direct`, whose CPU time is nobody's."""
 
     @property
@@ -47,238 +35,169 @@ class Peer:
         return family(self.process.pid) if self.process else []
 
 
-class UnavailableError(Exception):
-    """The peer cannot be measured here; says why."""
+Start = Callable[[Starter, str], Peer]
 
 
-@dataclass(slots=True)
-class Starter:
-    """Starts processes on one set of processors, and knows how to end them."""
-
-    origin: int
-    cpus: set[int]
-    folder: Path
-    processes: list[subprocess.Popen[str]] = field(default_factory=list)
-
-    def spawn(self, *command: str, piped: bool = False) -> subprocess.Popen[str]:
-        """Start `command`, its messages in a file of their own."""
-        log = (self.folder / f"log{len(self.processes)}").open("w")
-        with log:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE if piped else log,
-                stderr=log,
-                text=True,
-                cwd=ROOT,
-                preexec_fn=lambda: os.sched_setaffinity(0, self.cpus),  # noqa: PLW1509 - no threads here
-            )
-        self.processes.append(process)
-        return process
-
-    def end(self) -> None:
-        """End everything, politely first."""
-        for process in self.processes:
-            if process.poll() is None:
-                process.send_signal(signal.SIGTERM)
-        for process in self.processes:
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            if process.stdout:
-                process.stdout.close()
-
-    def until(self, ready: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-        """Wait until `ready`; UnavailableError if the process ends before, or takes too long."""
-        give_up = time.monotonic() + _START
-        while not ready():
-            if process.poll() is not None:
-                raise UnavailableError(f"ended with status {process.returncode}: {self._last_words(process)}")
-            if time.monotonic() > give_up:
-                raise UnavailableError(f"does not accept after {_START:g} s")
-            time.sleep(0.05)
-
-    def _last_words(self, process: subprocess.Popen[str]) -> str:
-        lines = (self.folder / f"log{self.processes.index(process)}").read_text().strip().splitlines()
-        return lines[-1][:200] if lines else "it said nothing"
+def direct(starter: Starter, pair: str) -> Peer:
+    if pair == "h2-h1":
+        raise UnavailableError("nobody translates")
+    return Peer("direct", starter.origin)
 
 
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
-
-
-def accepts(port: int) -> bool:
-    """Whether somebody listens there."""
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
-
-
-def find(name: str) -> str:
-    """The program of this name, or UnavailableError."""
-    places = os.pathsep.join(
-        [os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin", str(Path(sys.executable).parent)]
-    )
-    program = shutil.which(name, path=places)
-    if program is None:
-        raise UnavailableError("not found")
-    return program
-
-
-def direct(starter: Starter) -> Peer:
-    return Peer("direct", Ports(starter.origin))
-
-
-def splice(starter: Starter) -> Peer:
+def splice(starter: Starter, pair: str) -> Peer:
+    if pair == "h2-h1":
+        raise UnavailableError("a splice does not translate")
     process = starter.spawn(sys.executable, "-m", "benchmarks.splice", str(starter.origin), piped=True)
     assert process.stdout
     line = process.stdout.readline().strip()
     if not line:
         raise UnavailableError("did not start")
-    return Peer("splice", Ports(int(line)), process)
+    return Peer("splice", int(line), process)
 
 
-ARMED = "- cut: {at: {event: 1000000000}, then: abort}"
-SCENARIOS = {
-    "chaosproxy": None,
-    "chaosproxy, one trigger": f"version: 1\nfaults:\n  {ARMED}\n",
-    "chaosproxy, six faults armed": f"""version: 1
-hops:
-  - faults:
-      {ARMED}
-      - timeout: {{idle: 60s}}
-  - faults:
-      - client_abort: propagate
-      - timeout: {{first_event: 60s, total: 1h}}
-  - faults:
-      - cut: {{at: {{bytes: 1000000000000}}}}
-      - buffer: {{bytes: 4KiB, if: {{status: 503}}}}
-""",
-    "chaosproxy, six faults": f"""version: 1
-hops:
-  - faults:
-      {ARMED}
-      - latency: 5ms
-  - faults:
-      - timeout: {{idle: 60s}}
-      - error_event: {{at: {{event: 1000000000}}}}
-  - faults:
-      - latency: 5ms
-      - compress: gzip
-""",
-}
-"""The price of being ready: of the armed none ever acts. Of the last six the latencies do, on every piece, and so show
-as 10 ms; the reader accepts no coding."""
+def chaosproxy(name: str, scenario: str | None = None, options: tuple[str, ...] = ()) -> Start:
+    """Starts chaosproxy with a scenario and further options."""
 
-
-def chaosproxy(name: str) -> Callable[[Starter], Peer]:
-    """Starts chaosproxy with one of the scenarios."""
-
-    def start(starter: Starter) -> Peer:
-        stem = name.replace(", ", "-").replace(" ", "-")
-        ready = starter.folder / f"{stem}.ready"
+    def start(starter: Starter, pair: str) -> Peer:
+        stem = starter.folder / f"{name}-{pair}".replace(", ", "-").replace(" ", "-")
+        ready = stem.with_suffix(".ready")
         command = [sys.executable, "-m", "chaosproxy", "run"]
-        if (text := SCENARIOS[name]) is not None:
-            scenario = starter.folder / f"{stem}.yaml"
-            scenario.write_text(text)
-            command.append(str(scenario))
-        command += ["--upstream", f"http://127.0.0.1:{starter.origin}", "--listen", "127.0.0.1:0"]
+        if scenario is not None:
+            stem.with_suffix(".yaml").write_text(scenario)
+            command.append(str(stem.with_suffix(".yaml")))
+        scheme = "h2c" if pair.endswith("h2") else "http"
+        command += ["--upstream", f"{scheme}://127.0.0.1:{starter.origin}", "--listen", "127.0.0.1:0", *options]
         process = starter.spawn(*command, "--ready-file", str(ready), "-q")
         starter.until(lambda: ready.exists() and ready.stat().st_size > 0, process)
         port = int(json.loads(ready.read_text())["url"].rpartition(":")[2].strip("/"))
-        return Peer(name, Ports(port, port), process)
+        return Peer(name, port, process)
 
     return start
 
 
-def nginx(starter: Starter) -> Peer:
+def nginx(starter: Starter, pair: str) -> Peer:
+    if pair == "h2-h2":
+        raise UnavailableError("nginx speaks no HTTP/2 to upstreams")
     program = find("nginx")
-    h1, h2 = free_port(), free_port()
-    folder = starter.folder
-    server = "location / { proxy_pass http://origin; }"
+    port = free_port()
+    folder = starter.folder / f"nginx-{pair}"
+    folder.mkdir(exist_ok=True)
     config = folder / "nginx.conf"
     config.write_text(f"""
-daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log stderr warn;
-events {{ worker_connections 4096; }}
+daemon off; worker_processes 1; worker_rlimit_nofile {descriptors()}; pid {folder}/nginx.pid; error_log stderr warn;
+events {{ worker_connections {descriptors()}; }}
 http {{
   access_log off; tcp_nodelay on; keepalive_requests 1000000;
   client_body_temp_path {folder}/nginx-body; proxy_temp_path {folder}/nginx-proxy;
   fastcgi_temp_path {folder}/nginx-f; uwsgi_temp_path {folder}/nginx-u; scgi_temp_path {folder}/nginx-s;
-  proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off;
+  proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; proxy_read_timeout 600s;
   upstream origin {{ server 127.0.0.1:{starter.origin}; keepalive 256; }}
-  server {{ listen 127.0.0.1:{h1}; {server} }}
-  server {{ listen 127.0.0.1:{h2} http2; {server} }}
+  server {{
+    listen 127.0.0.1:{port}{" http2" if pair.startswith("h2") else ""} backlog=4096;
+    location / {{ proxy_pass http://origin; }}
+  }}
 }}
 """)
     process = starter.spawn(program, "-c", str(config), "-p", str(folder), "-e", "stderr")
-    starter.until(lambda: accepts(h1) and accepts(h2), process)
-    return Peer("nginx", Ports(h1, h2), process)
+    starter.until(lambda: accepts(port), process)
+    return Peer("nginx", port, process)
 
 
-def haproxy(starter: Starter) -> Peer:
+def haproxy(starter: Starter, pair: str) -> Peer:
     program = find("haproxy")
-    h1, h2 = free_port(), free_port()
-    config = starter.folder / "haproxy.cfg"
+    port = free_port()
+    config = starter.folder / f"haproxy-{pair}.cfg"
+    client, upstream = (" proto h2" if side == "h2" else "" for side in pair.split("-"))
     config.write_text(f"""
 global
   nbthread 1
-  maxconn 4096
+  maxconn {(descriptors() - 100) // 2}
 defaults
   mode http
   option http-no-delay
   timeout connect 5s
-  timeout client 60s
-  timeout server 60s
+  timeout client 600s
+  timeout server 600s
 frontend entry
-  bind 127.0.0.1:{h1}
-  bind 127.0.0.1:{h2} proto h2
+  bind 127.0.0.1:{port}{client} backlog 4096
   default_backend origin
 backend origin
-  server one 127.0.0.1:{starter.origin}
+  server one 127.0.0.1:{starter.origin}{upstream}
 """)
     process = starter.spawn(program, "-db", "-f", str(config))
-    starter.until(lambda: accepts(h1) and accepts(h2), process)
-    return Peer("haproxy", Ports(h1, h2), process)
+    starter.until(lambda: accepts(port), process)
+    return Peer("haproxy", port, process)
 
 
-def mitmproxy(starter: Starter) -> Peer:
+def mitmproxy(starter: Starter, pair: str) -> Peer:
+    if pair != "h1-h1":
+        raise UnavailableError("mitmproxy speaks no HTTP/2 without TLS")
     program = find("mitmdump")
     port = free_port()
-    process = starter.spawn(
-        program,
-        *("--mode", f"reverse:http://127.0.0.1:{starter.origin}", "--listen-host", "127.0.0.1"),
-        *(
-            "--listen-port",
-            str(port),
-            "--set",
-            "stream_large_bodies=1",
-            "--set",
-            f"confdir={starter.folder}/mitm",
-            "-q",
-        ),
-    )
+    command = [program, "--mode", f"reverse:http://127.0.0.1:{starter.origin}", "--listen-host", "127.0.0.1"]
+    command += ["--listen-port", str(port), "--set", "stream_large_bodies=1"]
+    process = starter.spawn(*command, "--set", f"confdir={starter.folder}/mitm", "-q")
     starter.until(lambda: accepts(port), process)
-    return Peer("mitmproxy", Ports(port), process)
+    return Peer("mitmproxy", port, process)
 
 
-ALL: dict[str, Callable[[Starter], Peer]] = {
+ALL: dict[str, Start] = {
     "direct": direct,
     "splice": splice,
-    **{name: chaosproxy(name) for name in SCENARIOS},
+    "chaosproxy": chaosproxy("chaosproxy"),
     "nginx": nginx,
     "haproxy": haproxy,
     "mitmproxy": mitmproxy,
 }
+OWN: dict[str, Start] = {
+    "chaosproxy, TLS": chaosproxy("chaosproxy, TLS", options=("--tls", "auto")),
+    "chaosproxy, every fault": chaosproxy("chaosproxy, every fault", chained.scenario()),
+    "chaosproxy, exact": chaosproxy("chaosproxy, exact", chained.exact_scenario()),
+}
+"""Further ones, for the scenes that are about chaosproxy alone."""
+
+
+@dataclass(slots=True)
+class Pool:
+    """The peers that have been asked for so far, all of them running."""
+
+    cpus: set[int]
+    origin_cpus: set[int]
+    origin: int
+    folder: Path
+    started: dict[tuple[str, str], Peer | UnavailableError] = field(default_factory=dict)
+    starters: list[Starter] = field(default_factory=list)
+
+    def peer(self, name: str, pair: str = "h1-h1") -> Peer:
+        """The one of this name, started when it is first asked for. UnavailableError if it cannot be."""
+        known = self.started.get((name, pair))
+        if known is None:
+            try:
+                known = self._start(self.starters[0], name, pair)
+            except UnavailableError as reason:
+                known = reason
+            self.started[name, pair] = known
+        if isinstance(known, UnavailableError):
+            raise UnavailableError(*known.args)
+        return known
+
+    def _start(self, starter: Starter, name: str, pair: str) -> Peer:
+        return (ALL | OWN)[name](starter, pair)
+
+    @contextlib.contextmanager
+    def fresh(self, name: str) -> Iterator[Peer]:
+        """One that has served nobody yet, for the block."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            starter = Starter(self.origin, self.cpus, Path(folder))
+            try:
+                yield self._start(starter, name, "h1-h1")
+            finally:
+                starter.end()
 
 
 @contextlib.contextmanager
-def running(names: list[str], cpus: set[int], origin_cpus: set[int]) -> Iterator[tuple[list[Peer], dict[str, str]]]:
-    """The origin and every peer of `names` that can be started; and why the others cannot."""
+def running(cpus: set[int], origin_cpus: set[int]) -> Iterator[Pool]:
+    """The origin, and peers as they are asked for; all are ended behind the block."""
     with tempfile.TemporaryDirectory(prefix="benchmarks-") as folder:
         first = Starter(0, origin_cpus, Path(folder))
         starter = Starter(0, cpus, Path(folder) / "peers")
@@ -287,14 +206,7 @@ def running(names: list[str], cpus: set[int], origin_cpus: set[int]) -> Iterator
             process = first.spawn(sys.executable, "-m", "benchmarks.origin", piped=True)
             assert process.stdout
             starter.origin = int(process.stdout.readline())
-            peers: list[Peer] = []
-            absent: dict[str, str] = {}
-            for name in names:
-                try:
-                    peers.append(ALL[name](starter))
-                except UnavailableError as reason:
-                    absent[name] = str(reason)
-            yield peers, absent
+            yield Pool(cpus, origin_cpus, starter.origin, starter.folder, starters=[starter])
         finally:
             starter.end()
             first.end()

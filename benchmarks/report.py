@@ -1,89 +1,164 @@
-"""From rounds to a result: medians, ratios to the splice, latency added to `direct`; as a table and as JSON.
+"""From rounds to a result: medians, and ratios to whom each scene is held against; as a table and as JSON.
 
-Rules: pure. Must not know: how anything was measured.
+Rules: pure. Must not know: how anything was measured, or what is wanted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 Seen = Mapping[str, float]
 Rounds = Mapping[str, Mapping[str, Sequence[Seen]]]
-"""load -> peer -> one dictionary a round."""
+"""scene -> row -> one dictionary a round."""
+Summary = Mapping[str, Mapping[str, Seen]]
 
-YARDSTICK = "splice"
-BASELINE = "direct"
+_RATIOS = (
+    ("events", "splice", "cpu_us_per_event", "cpu_to_base"),
+    ("saturation", "splice", "events_per_second", "rate_to_base"),
+    ("saturation", "splice", "cpu_us_per_event", "cpu_to_base"),
+    ("bulk", "splice", "mb_per_cpu_second", "bulk_to_base"),
+    ("short", "splice", "requests_per_cpu_second", "requests_to_base"),
+    ("faults", "none", "cpu_us_per_event", "cpu_to_base"),
+    ("tls", "chaosproxy", "cpu_us_per_event", "cpu_to_base"),
+    ("growth", "chaosproxy, 10", "cpu_us_per_event", "cpu_to_base"),
+    ("exact", "trio.sleep", "late_p50_ms", "p50_to_base"),
+    ("exact", "trio.sleep", "late_p99_ms", "p99_to_base"),
+    ("further", "empty run", "ms", "ms_to_base"),
+    ("start", "import of trio, h11, h2, yaml", "ms", "ms_to_base"),
+)
+"""Scenes of this kind are held against this row, by this key; the ratio's name."""
+_BASELINE = "direct"
+_SPREAD = ("cpu_us_per_event", "mb_per_cpu_second", "p99_us", "events_per_second", "ms")
+_WORST = {"early": max, "first_ms": min}
+
+
+def kind(scene: str) -> str:
+    """What sort of scene it is, whatever the protocols or the load."""
+    return scene.partition(" ")[0]
 
 
 def summary(rounds: Rounds) -> dict[str, dict[str, dict[str, float]]]:
-    """By load and peer: medians, smallest and largest CPU cost, and what follows from comparing."""
-    result: dict[str, dict[str, dict[str, float]]] = {}
-    for load, peers in rounds.items():
-        medians = {name: _medians(seen) for name, seen in peers.items() if seen}
-        # Only HTTP/1 can be spliced or go direct: the other loads are held against it too.
-        yardstick = medians.get(YARDSTICK) or result.get(load.partition(" ")[0], {}).get(YARDSTICK, {})
-        baseline = medians.get(BASELINE) or result.get(load.partition(" ")[0], {}).get(BASELINE, {})
-        for numbers in medians.values():
-            _compare(numbers, yardstick, baseline)
-        result[load] = medians
+    """By scene and row: medians, smallest and largest, and what follows from comparing."""
+    result = {scene: {name: _medians(seen) for name, seen in rows.items() if seen} for scene, rows in rounds.items()}
+    for scene, rows in result.items():
+        for numbers in rows.values():
+            _compare(scene, numbers, result)
     return result
 
 
 def _medians(seen: Sequence[Seen]) -> dict[str, float]:
-    numbers = {key: median(one[key] for one in seen) for key in seen[0]}
-    for key in ("cpu_us_per_event", "mb_per_cpu_second"):
-        if key in numbers:
-            numbers[f"{key}_min"] = min(one[key] for one in seen)
-            numbers[f"{key}_max"] = max(one[key] for one in seen)
-    if "p99_us" in numbers:
-        numbers["p99_us_min"] = min(one["p99_us"] for one in seen)
+    numbers = {key: _WORST.get(key, median)(one[key] for one in seen) for key in seen[0]}
+    for key in set(_SPREAD) & set(numbers):
+        numbers[f"{key}_min"] = min(one.get(f"{key}_min", one[key]) for one in seen)
+        numbers[f"{key}_max"] = max(one[key] for one in seen)
     return numbers
 
 
-def _compare(numbers: dict[str, float], yardstick: Seen, baseline: Seen) -> None:
-    if numbers.get("cpu_us_per_event") and yardstick.get("cpu_us_per_event"):
-        numbers["cpu_to_splice"] = numbers["cpu_us_per_event"] / yardstick["cpu_us_per_event"]
-    if numbers.get("mb_per_cpu_second") and yardstick.get("mb_per_cpu_second"):
-        numbers["bulk_to_splice"] = numbers["mb_per_cpu_second"] / yardstick["mb_per_cpu_second"]
-    for key in ("p50_us", "p99_us"):
-        if key in numbers and key in baseline:
-            numbers[f"added_{key}"] = numbers[key] - baseline[key]
+def _compare(scene: str, numbers: dict[str, float], result: Summary) -> None:
+    for of, row, key, name in _RATIOS:
+        # What HTTP/2 costs is held against HTTP/1 too, what a load does to precision only against the same load.
+        base = result.get(scene if of == "exact" else of, {}).get(row, {})
+        if of == kind(scene) and numbers.get(key) and base.get(key):
+            numbers[name] = numbers[key] / base[key]
+    if kind(scene) == "events":
+        baseline = result.get("events", {}).get(_BASELINE, {})
+        for key in ("p50_us", "p99_us", "p999_us"):
+            if key in numbers and key in baseline:
+                numbers[f"added_{key}"] = numbers[key] - baseline[key]
 
 
+_CPU = (
+    ("CPU us/event", "cpu_us_per_event", "{:.1f}"),
+    ("min", "cpu_us_per_event_min", "{:.1f}"),
+    ("max", "cpu_us_per_event_max", "{:.1f}"),
+)
 _COLUMNS = {
     "events": (
-        ("CPU us/event", "cpu_us_per_event", "{:.1f}"),
-        ("min", "cpu_us_per_event_min", "{:.1f}"),
-        ("max", "cpu_us_per_event_max", "{:.1f}"),
-        ("/splice", "cpu_to_splice", "{:.2f}"),
+        *_CPU,
+        ("/splice", "cpu_to_base", "{:.2f}"),
         ("p50 us", "p50_us", "{:.0f}"),
         ("added", "added_p50_us", "{:+.0f}"),
         ("p99 us", "p99_us", "{:.0f}"),
         ("added", "added_p99_us", "{:+.0f}"),
+        ("p99.9 us", "p999_us", "{:.0f}"),
         ("delivered", "delivered", "{:.0%}"),
+    ),
+    "saturation": (
+        ("events/s", "events_per_second", "{:.0f}"),
+        ("min", "events_per_second_min", "{:.0f}"),
+        ("/splice", "rate_to_base", "{:.2f}"),
+        ("CPU us/event", "cpu_us_per_event", "{:.1f}"),
+        ("/splice", "cpu_to_base", "{:.2f}"),
+        ("of a CPU", "cpu_share", "{:.0%}"),
     ),
     "bulk": (
         ("MB/CPU-s", "mb_per_cpu_second", "{:.0f}"),
         ("min", "mb_per_cpu_second_min", "{:.0f}"),
         ("max", "mb_per_cpu_second_max", "{:.0f}"),
-        ("/splice", "bulk_to_splice", "{:.2f}"),
+        ("/splice", "bulk_to_base", "{:.2f}"),
         ("MB/s", "mb_per_second", "{:.0f}"),
+    ),
+    "short": (
+        ("requests/CPU-s", "requests_per_cpu_second", "{:.0f}"),
+        ("/splice", "requests_to_base", "{:.2f}"),
+        ("CPU us each", "cpu_us_per_request", "{:.1f}"),
+        ("requests/s", "requests_per_second", "{:.0f}"),
+    ),
+    "faults": (*_CPU, ("/none", "cpu_to_base", "{:.2f}"), ("p50 us", "p50_us", "{:.0f}")),
+    "tls": (*_CPU, ("/plain", "cpu_to_base", "{:.2f}"), ("p50 us", "p50_us", "{:.0f}")),
+    "growth": (*_CPU, ("/10", "cpu_to_base", "{:.2f}"), ("delivered", "delivered", "{:.0%}")),
+    "idle": (
+        ("base MiB", "base_mib", "{:.1f}"),
+        *((f"KiB each at {n:,}", f"kib_each_at_{n}", "{:.1f}") for n in (100, 1000, 5000)),
+    ),
+    "length": (
+        ("CPU us/event early", "cpu_us_early", "{:.2f}"),
+        ("late", "cpu_us_late", "{:.2f}"),
+        ("late/early", "late_to_early", "{:.2f}"),
+        ("grown KiB", "grown_kib", "{:.0f}"),
+    ),
+    "exact": (
+        ("late p50 ms", "late_p50_ms", "{:.2f}"),
+        ("p99 ms", "late_p99_ms", "{:.2f}"),
+        ("p50/sleep", "p50_to_base", "{:.2f}"),
+        ("p99/sleep", "p99_to_base", "{:.2f}"),
+        ("least ms", "first_ms", "{:.2f}"),
+        ("early", "early", "{:.0f}"),
+        ("samples", "samples", "{:.0f}"),
+    ),
+    "further": (
+        ("ms", "ms", "{:.2f}"),
+        ("min", "ms_min", "{:.2f}"),
+        ("/empty run", "ms_to_base", "{:.1f}"),
+    ),
+    "start": (
+        ("ms", "ms", "{:.0f}"),
+        ("min", "ms_min", "{:.0f}"),
+        ("/import", "ms_to_base", "{:.2f}"),
+        ("CPU ms", "cpu_ms", "{:.0f}"),
     ),
 }
 
 
-def table(title: str, load: str, peers: Mapping[str, Seen], absent: Mapping[str, str]) -> str:
-    """One load as text, a line a peer; `-` where there is nothing to say."""
-    columns = _COLUMNS[load.partition(" ")[0]]
-    rows = [[title, *(head for head, _, _ in columns)]]
-    for name, numbers in peers.items():
-        cells = [form.format(numbers[key]) if numbers.get(key) else "-" for _, key, form in columns]
-        rows.append([name, *cells])
+def table(title: str, scene: str, rows: Mapping[str, Seen], absent: Mapping[str, str]) -> str:
+    """One scene as text, a line a row; `-` where there is nothing to say."""
+    columns = _COLUMNS[kind(scene)]
+    lines = [[title, *(head for head, _, _ in columns)]]
+    for name, numbers in rows.items():
+        cells = [form.format(numbers[key]) if _said(key, numbers) else "-" for _, key, form in columns]
+        lines.append([name, *cells])
+    return "\n".join([*aligned(lines), *(f"{name}: {reason}" for name, reason in absent.items())])
+
+
+def _said(key: str, numbers: Seen) -> bool:
+    return key in numbers and (bool(numbers[key]) or key == "early")
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterable[str]:
+    """Lines with the first column to the left and the others to the right."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    lines = [
+    return [
         "  ".join(
             [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         )
         for row in rows
     ]
-    lines += [f"{name}: {reason}" for name, reason in absent.items()]
-    return "\n".join(lines)

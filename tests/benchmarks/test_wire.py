@@ -1,6 +1,7 @@
 """The bytes of the loads mean what they should: HTTP/2 as h2 reads it, stamps wherever a read is cut."""
 
 import itertools
+import zlib
 
 import h2.config
 import h2.connection
@@ -8,7 +9,8 @@ import h2.events
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.wire import EVENT, Frames, Stamps, event_chunk, h2_opening
+from benchmarks.frames import Frames, h2_opening
+from benchmarks.wire import EVENT, LAST_CHUNK, Count, Stamps, Unzipped, event, event_chunk, h1_head
 
 
 def cut(stream, cuts):
@@ -21,6 +23,24 @@ def test_every_stamp_is_found_once_wherever_the_reads_are_cut(times, cuts):
     stamps = Stamps()
     stream = b"".join(map(event_chunk, times))
     assert [stamp for piece in cut(stream, cuts) for stamp in stamps.feed(piece)] == times
+
+
+@given(st.integers(0, 20), st.sets(st.integers(0, 1200), max_size=10))
+def test_every_event_is_counted_once_wherever_the_reads_are_cut(number, cuts):
+    count = Count()
+    for piece in cut(event_chunk(7) * number, cuts):
+        count.feed(piece)
+    assert count.seen == number
+
+
+@given(st.sets(st.integers(0, 1200), max_size=10))
+def test_a_compressed_body_is_read_wherever_the_reads_are_cut(cuts):
+    zipped = zlib.compressobj(wbits=31)
+    parts = [zipped.compress(event(at)) + zipped.flush(zlib.Z_SYNC_FLUSH) for at in range(5)] + [zipped.flush()]
+    body = b"".join(b"%x\r\n" % len(part) + part + b"\r\n" for part in parts)
+    unzipped = Unzipped()
+    read = b"".join(unzipped.feed(piece) for piece in cut(h1_head("text/event-stream") + body + LAST_CHUNK, cuts))
+    assert read == b"".join(map(event, range(5)))
 
 
 def test_an_event_has_the_length_that_its_chunk_announces():

@@ -1,0 +1,101 @@
+"""Injected against asked time: how late each kind of waiting comes, beside a bare sleep and beside no waiting at all.
+
+Rules: everything is visited in turn; a load, where there is one, is the same for all, and meets no fault.
+"""
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+
+from benchmarks.chained import ASKED_MS, EXACT
+from benchmarks.peers import Peer, Pool
+from benchmarks.programs import ROOT, UnavailableError, settle
+from benchmarks.scene import Measure, Scene, Seen, read
+
+_STREAMS = 10
+
+
+@contextlib.contextmanager
+def loading(pool: Pool, port: int, measure: Measure, *, loaded: bool) -> Iterator[None]:
+    """A reader that reads the streams of the load beside what is measured, if there is a load."""
+    if not loaded:
+        yield
+        return
+    given = {"load": "events", "port": port, "pids": [], "streams": measure.streams, "rate": measure.rate}
+    given |= {"seconds": 3600}
+    with subprocess.Popen(
+        [sys.executable, "-S", "-m", "benchmarks.reader", json.dumps(given)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+        preexec_fn=partial(settle, pool.origin_cpus),  # noqa: PLW1509 - no threads here
+    ) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+@contextlib.contextmanager
+def sleeper(pool: Pool) -> Iterator[subprocess.Popen[str]]:
+    """The process that sleeps on demand."""
+    command = [sys.executable, "-m", "benchmarks.sleeper", str(pool.origin)]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        preexec_fn=partial(settle, pool.cpus),  # noqa: PLW1509 - no threads here
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextlib.contextmanager
+def opened(pool: Pool, measure: Measure, *, loaded: bool) -> Iterator[Scene]:
+    """The scene, idle or under load."""
+    how = f"beside {measure.streams} streams x {measure.rate:g}/s" if loaded else "idle"
+    scene = Scene("exact loaded" if loaded else "exact", f"late by, asked for {ASKED_MS:g} ms, {how}", {})
+    with sleeper(pool) as process:
+        assert process.stdin
+        assert process.stdout
+        port = int(process.stdout.readline())
+
+        def sleep() -> Seen:
+            assert process.stdin
+            assert process.stdout
+            with loading(pool, port, measure, loaded=loaded):
+                process.stdin.write(f"{_STREAMS} {ASKED_MS} {measure.seconds}\n")
+                process.stdin.flush()
+                seen: Seen = json.loads(process.stdout.readline())
+            return seen
+
+        scene.rows["trio.sleep"] = sleep
+        try:
+            peer = pool.peer("chaosproxy, exact")
+        except UnavailableError as reason:
+            scene.absent["chaosproxy"] = str(reason)
+        else:
+            scene.rows |= _waiting(pool, peer, measure, loaded=loaded)
+        yield scene
+
+
+def _waiting(pool: Pool, peer: Peer, measure: Measure, *, loaded: bool) -> dict[str, partial[Seen]]:
+    def visit(load: str, **arguments) -> Seen:
+        with loading(pool, peer.port, measure, loaded=loaded):
+            return read(pool.origin_cpus, load, peer, seconds=measure.seconds, **arguments)
+
+    rows = {"no fault": partial(visit, "lateness", prefix="/none", asked_ms=0, batch=1, streams=_STREAMS)}
+    for name, (_, batch) in EXACT.items():
+        common = {"prefix": f"/exact-{name}", "asked_ms": ASKED_MS}
+        if batch:
+            rows[name] = partial(visit, "lateness", batch=batch, streams=_STREAMS, **common)
+        else:
+            rows[name] = partial(visit, "ends", **common)
+    return rows

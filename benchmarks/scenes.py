@@ -1,0 +1,245 @@
+"""The scenes: what is looked at, for whom, and how long.
+
+Rules: in a scene everything but what it is about is equal: the load, the protocols, the processor.
+"""
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+
+from benchmarks import chained, exact, starting
+from benchmarks.peers import PAIRS, Peer, Pool
+from benchmarks.programs import ROOT, UnavailableError, need, settle
+from benchmarks.scene import Make, Measure, Scene, Seen, each, plain, read
+
+_PER_WRITE = 10
+"""Events in a write of the saturation: each stream is served a hundred times a second."""
+_MIB_IN_PIECES = 16
+PROXY = "chaosproxy"
+
+
+def _named(kind: str, pair: str) -> str:
+    return kind if pair == PAIRS[0] else f"{kind} {pair}"
+
+
+def _towards(pair: str) -> str:
+    return pair.replace("-", " to ")
+
+
+def events(pair: str, pool: Pool, measure: Measure, names: list[str]) -> Scene:
+    """Many slow streams."""
+
+    def visit(peer: Peer) -> Seen:
+        return read(
+            pool.origin_cpus,
+            "events",
+            peer,
+            h2=pair.startswith("h2"),
+            streams=measure.streams,
+            rate=measure.rate,
+            seconds=measure.seconds,
+            warm_up=measure.warm_up,
+        )
+
+    title = f"events, {_towards(pair)}, {measure.streams} streams x {measure.rate:g}/s"
+    return Scene(_named("events", pair), title, *each(pool, names, visit, pair))
+
+
+def saturation(pair: str, pool: Pool, measure: Measure, names: list[str]) -> Scene:
+    """More than most can carry."""
+
+    def visit(peer: Peer) -> Seen:
+        return read(
+            pool.origin_cpus,
+            "events",
+            peer,
+            h2=pair.startswith("h2"),
+            streams=100,
+            rate=1000,
+            batch=_PER_WRITE,
+            seconds=measure.seconds,
+            warm_up=measure.warm_up,
+        )
+
+    title = f"saturation, {_towards(pair)}, 100 streams x 1000/s offered"
+    return Scene(_named("saturation", pair), title, *each(pool, names, visit, pair))
+
+
+def bulk(pair: str, pool: Pool, measure: Measure, names: list[str]) -> Scene:
+    """One large body."""
+
+    def visit(peer: Peer) -> Seen:
+        return read(pool.origin_cpus, "bulk", peer, h2=pair.startswith("h2"), pieces=measure.megabytes * _MIB_IN_PIECES)
+
+    title = f"bulk, {_towards(pair)}, {measure.megabytes} MiB in 64 KiB chunks"
+    return Scene(_named("bulk", pair), title, *each(pool, names, visit, pair))
+
+
+def short(pool: Pool, measure: Measure, names: list[str]) -> Scene:
+    """Requests of a hundred bytes on connections that stay open."""
+
+    def visit(peer: Peer) -> Seen:
+        return read(pool.origin_cpus, "short", peer, seconds=measure.seconds, warm_up=measure.warm_up)
+
+    return Scene("short", "short requests, 16 at a time, keep-alive", *each(pool, names, visit))
+
+
+def idle(pool: Pool, measure: Measure, names: list[str]) -> Scene:
+    """Streams that are open and say nothing; each visit has processes of its own, which have held nothing yet."""
+    steps = [100, 1000] if measure.quick else [1000, 5000]
+    scene = Scene("idle", f"idle streams, {steps[0]} and {steps[1]}", {}, rounds=1 if measure.quick else 3)
+    try:
+        need(2 * steps[-1] + 200)
+    except UnavailableError as reason:
+        scene.absent = dict.fromkeys(names, str(reason))
+        return scene
+
+    def visit(name: str) -> Seen:
+        with pool.fresh(name) as peer:
+            return read(pool.origin_cpus, "idle", peer, steps=steps)
+
+    for name in names:
+        try:
+            if pool.peer(name).process is not None:
+                scene.rows[name] = partial(visit, name)
+        except UnavailableError as reason:
+            scene.absent[name] = str(reason)
+    return scene
+
+
+def tls(pool: Pool, measure: Measure, names: list[str]) -> Scene:
+    """TLS towards the client, plain towards the upstream, against plain both ways."""
+
+    def visit(peer: Peer) -> Seen:
+        return read(
+            pool.origin_cpus,
+            "events",
+            peer,
+            tls=peer.name.endswith("TLS"),
+            streams=measure.streams,
+            rate=measure.rate,
+            seconds=measure.seconds,
+            warm_up=measure.warm_up,
+        )
+
+    return Scene("tls", "events, TLS against plain", *each(pool, [PROXY, f"{PROXY}, TLS"], visit))
+
+
+def faults(pool: Pool, measure: Measure, names: list[str]) -> Scene:
+    """Each fault alone, and six in a row; a proxy's own scene, with half the streams' time."""
+    scene = Scene("faults", f"faults, {measure.streams} streams x {measure.rate:g}/s", {})
+    try:
+        peer = pool.peer(f"{PROXY}, every fault")
+    except UnavailableError as reason:
+        scene.absent[PROXY] = str(reason)
+        return scene
+    for row, (prefix, gzip) in chained.variants().items():
+        scene.rows[row] = partial(
+            read,
+            pool.origin_cpus,
+            "events",
+            peer,
+            prefix=prefix,
+            gzip=gzip,
+            streams=measure.streams,
+            rate=measure.rate,
+            seconds=measure.seconds / 2,
+            warm_up=measure.warm_up / 2,
+        )
+    for name, fault in chained.FAULTS.items():
+        if fault.acts is None:
+            scene.absent[f"{name} acting"] = "ends the stream or takes its place: nothing is left to be measured"
+    return scene
+
+
+GROWTH_RATE = 2000
+"""Events a second in all: equal load, or the numbers could not be compared."""
+
+
+def growth(pool: Pool, measure: Measure, names: list[str]) -> Scene:
+    """The same events on more and more streams."""
+    scene = Scene("growth", f"growth, {GROWTH_RATE} events/s in all", {})
+    for name in [one for one in names if one in {PROXY, "splice"}]:
+        for streams in (1, 10, 100, 1000):
+
+            def visit(peer: Peer, streams: int = streams) -> Seen:
+                return read(
+                    pool.origin_cpus,
+                    "events",
+                    peer,
+                    streams=streams,
+                    rate=GROWTH_RATE / streams,
+                    seconds=measure.seconds,
+                    warm_up=measure.warm_up,
+                )
+
+            rows, scene.absent = each(pool, [name], visit)
+            scene.rows |= {f"{name}, {streams}": visit for visit in rows.values()}
+    return scene
+
+
+def length(pool: Pool, measure: Measure, names: list[str]) -> Scene:
+    """One stream of a million events."""
+    pieces, window = (400, 50_000) if measure.quick else (2100, 100_000)
+
+    def visit(peer: Peer) -> Seen:
+        return read(pool.origin_cpus, "length", peer, pieces=pieces, window=window)
+
+    title = f"length, {pieces * 500:,} events on one stream"
+    return Scene("length", title, *each(pool, [one for one in names if one == PROXY], visit))
+
+
+def further(pool: Pool, measure: Measure, names: list[str]) -> Scene:
+    """A further proxy in a test session; all rows come from one process, which visits them in turn itself."""
+    rows: dict[str, Seen] = {}
+
+    def visit(name: str) -> Seen:
+        if name not in rows:
+            rows.update(_further(pool, 10 if measure.quick else 100))
+        return rows.pop(name)
+
+    acts = ["empty run", "proxy", "proxy and origin"]
+    return Scene("further", "a further proxy in a test session", {name: partial(visit, name) for name in acts})
+
+
+def _further(pool: Pool, times: int) -> dict[str, Seen]:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.further", str(times)],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=300,
+        preexec_fn=partial(settle, pool.cpus),
+    )
+    if done.returncode:
+        raise UnavailableError(done.stderr.strip().splitlines()[-1])
+    seen: dict[str, Seen] = json.loads(done.stdout)
+    return seen
+
+
+@contextlib.contextmanager
+def exactness(loaded: bool, pool: Pool, measure: Measure, names: list[str]) -> Iterator[Scene]:
+    """Injected against asked time."""
+    with exact.opened(pool, measure, loaded=loaded) as scene:
+        yield scene
+
+
+ALL: dict[str, Make] = {
+    **{_named("events", pair): plain(partial(events, pair)) for pair in PAIRS},
+    **{_named("saturation", pair): plain(partial(saturation, pair)) for pair in PAIRS},
+    **{_named("bulk", pair): plain(partial(bulk, pair)) for pair in PAIRS},
+    "short": plain(short),
+    "faults": plain(faults),
+    "tls": plain(tls),
+    "idle": plain(idle),
+    "growth": plain(growth),
+    "length": plain(length),
+    "exact": partial(exactness, False),
+    "exact loaded": partial(exactness, True),
+    "further": plain(further),
+    "start": plain(starting.scene),
+}
