@@ -14,7 +14,7 @@ from chaosproxy.cli.main import program
 from chaosproxy.cli.origin import command as origin
 from chaosproxy.cli.run import command as run
 from chaosproxy.scenario.load import load
-from tests.docs.following import NOT_RUN, blocks, commands, follow
+from tests.docs.following import NOT_RUN, blocks, commands, essence, follow
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -132,6 +132,8 @@ def test_a_follower_notices_what_is_not_so(tmp_path):
     ):
         with pytest.raises(AssertionError):
             follow(wrong, tmp_path)
+    assert essence("fin by client; stall: x") == essence("rst by client; [Errno 104] Connection reset; stall: x")
+    assert essence("fin by client") != essence("fin by proxy")
     walked = follow(
         "Put this into `a.py`:\n\n```python\nprint(1.25, 'x')\nprint('tail of it')\n```\n\n"
         "```console\n$ python a.py\n7 x\ntail ...\n$ pip install nothing\n```\n",

@@ -158,7 +158,8 @@ async def test_httpx_gives_everything_at_the_end(coding_of_httpx, proxy):
     assert pieces[0][0] >= SPENT
     assert b"".join(piece for _, piece in pieces) == TEXT
     (record,) = between.journal(1)
-    assert record["times"]["head_sent"] < record["deliveries"][0][0] - 2 * APART
+    assert record["times"]["head_sent"] <= record["arrivals"][0][0], "the head waits for nothing"
+    assert record["deliveries"][0][0] >= SPENT
 
 
 @pytest.mark.parametrize(("parameters", "whole"), [({"footer": False}, True), ({"cut": 12}, False)])
