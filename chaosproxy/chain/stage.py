@@ -292,7 +292,7 @@ class Stage(Actor):
             and not self.closed
             and not self.mute
             and self.fault.held == 0
-            and not self.fault.looks
+            and not (self.fault.looks or self.away)
             and max(self.floor, self.pause) <= now
             and self.line.lazy
         ):

@@ -179,6 +179,12 @@ def test_a_machine_nearer_the_client_lives_on_and_gives_up_and_the_upstream_hear
     assert played.cancelled_at is None
 
 
+def test_at_the_instant_of_its_return_clocks_come_before_what_it_had_not_let_in(play):
+    hops = [[Blackhole(at=Trigger(moment=Moment.REQUEST), for_=5.0)], [Timeout(idle=5.0)]]
+    played = play(hops, WHOLE)
+    assert (played.body, played.end[0], played.end[1].cause) == ([], 5.0, "timeout:idle")
+
+
 def test_it_hears_of_that_when_it_is_back(play):
     hops = [[Blackhole(at=AFTER_THREE, for_=20.0)], [Timeout(idle=5.0)]]
     played = play(hops, WHOLE)
