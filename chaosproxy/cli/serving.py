@@ -39,7 +39,8 @@ def serve(options: RunOptions) -> int:
 class _Run:
     def __init__(self, options: RunOptions) -> None:
         self.options = options
-        level = logging.DEBUG if options.verbose else logging.ERROR if options.quiet else logging.WARNING
+        # Never lower: what hpack says at DEBUG are header values, secrets too.
+        level = logging.ERROR if options.quiet else logging.WARNING
         logging.basicConfig(stream=sys.stderr, level=level, format="chaosproxy: %(message)s")
         self.parts = Parts(
             options.upstream,

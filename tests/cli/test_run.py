@@ -175,6 +175,17 @@ def test_verbose_tells_the_timeline_of_each_exchange(run, upstream):
     assert any(moment.endswith("ms  head 200 sent") for moment in told)
 
 
+def test_verbose_tells_no_secret(run, upstream):
+    proxy = run("--upstream", upstream.url.replace("http", "h2c"), "-v")
+    asked = urllib.request.Request(proxy.url, headers={"Authorization": "Bearer SECRET"})
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(asked, timeout=30)
+    _, _, err = proxy.stop()
+    assert "#1 GET / 502" in err
+    assert "SECRET" not in err
+    assert "header table" not in err
+
+
 def test_a_client_that_speaks_no_tls_is_told_of(run, upstream):
     proxy = run("--upstream", upstream.url, "--tls", "auto")
     with socket.create_connection(("127.0.0.1", int(proxy.url.rpartition(":")[2])), timeout=30) as client:
