@@ -124,7 +124,7 @@ class Side:
     def pump(self) -> None:
         """Write of what is owed as much as socket and windows take."""
         progress = True
-        while progress and self.owing and self.flush():
+        while self.flush() and self.owing and progress:
             progress = False
             for stream in [one for one in self.owing if self.takes(one, one.size)]:
                 progress = True

@@ -30,7 +30,7 @@ ROUNDS = {
     "exact": {
         "trio.sleep": [{"samples": 9, "late_p50_ms": 0.5, "late_p99_ms": 1.0, "first_ms": 0.1, "early": 0}],
         "no fault": [{"samples": 9, "late_p50_ms": 0.2, "late_p99_ms": 0.9, "first_ms": 0.1, "early": 0}],
-        **{name: LATE for name in ("latency", "stall", "pace", "buffer", "timeout")},
+        **dict.fromkeys(("latency", "stall", "pace", "buffer", "timeout"), tuple(LATE)),
     },
 }
 
