@@ -10,7 +10,7 @@ class Error(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong in a scenario, with its place. `line` and `column` count from 1; 0 = no place is known."""
+    """One thing wrong in a scenario, with its place. `line` and `column` count from 1; 0 = there is no text."""
 
     message: str
     file: str = ""
@@ -21,10 +21,16 @@ class Problem:
     warning: bool = False
     unreadable: bool = False
     """The file could not be read at all."""
+    path: str = ""
+    """Where a Python structure is wrong, as `faults[0].stall.for`; empty where there is a text, and for the whole."""
 
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
-        first = f"{place}: {self.message}" if place else self.message
+        place = ":".join(str(part) for part in (self.file, self.line, self.column, self.path) if part)
+        label, _, rest = self.message.partition(": ")
+        said = (
+            rest if rest and f".{self.path}".endswith(f".{label}") else self.message
+        )  # a path says its last key itself
+        first = f"{place}: {said}" if place else said
         if not self.source:
             return first
         return f"{first}\n    {self.source}\n    {' ' * (self.column - 1)}^"

@@ -21,6 +21,8 @@ class Place:
 
     line: int = 0
     column: int = 0
+    path: str = ""
+    """Where there is no text: the keys and numbers that lead there."""
 
 
 @dataclass(slots=True)

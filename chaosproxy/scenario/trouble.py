@@ -46,7 +46,8 @@ class Trouble:
         if self.full:
             self._left_out += 1
             return
-        problem = Problem(message, self.file, place.line, place.column, self._line(place), warning, unreadable)
+        line = self._line(place)
+        problem = Problem(message, self.file, place.line, place.column, line, warning, unreadable, place.path)
         if problem not in self._problems:  # a shared node is wrong once
             self._problems.append(problem)
 

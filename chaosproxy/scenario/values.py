@@ -4,6 +4,7 @@ Rules: the same limits for a Python structure as for YAML; variables are filled 
 the values mean.
 """
 
+import re
 from collections.abc import Mapping as AnyMapping
 
 from chaosproxy.scenario.environment import Environment
@@ -49,29 +50,34 @@ UNSET = _Unset("")
 
 
 class FromPython:
-    """A Python structure as a tree of nodes without places."""
+    """A Python structure as a tree of nodes, whose places are paths."""
 
     def __init__(self, trouble: Trouble) -> None:
         self._trouble = trouble
         self._nodes = 0
 
-    def node(self, value: object, depth: int = 1) -> Node:
+    def node(self, value: object, depth: int = 1, path: str = "") -> Node:
         """Raises Unreadable when a limit is passed; lesser problems are noted."""
         self._nodes += 1
+        place = Place(path=path)
         if self._nodes > MOST_NODES:
-            raise self._trouble.fatal(f"more than {MOST_NODES} values", Place())
+            raise self._trouble.fatal(f"more than {MOST_NODES} values", place)
         if depth > DEEPEST and isinstance(value, AnyMapping | list | tuple):
-            raise self._trouble.fatal(f"nested deeper than {DEEPEST} levels", Place())
+            raise self._trouble.fatal(f"nested deeper than {DEEPEST} levels", place)
         match value:
             case AnyMapping():
-                entries = {str(key): Entry(Place(), self.node(one, depth + 1)) for key, one in value.items()}
-                return Mapping(Place(), entries)
+                entries = {str(key): self._entry(one, depth + 1, _longer(path, str(key))) for key, one in value.items()}
+                return Mapping(place, entries)
             case list() | tuple():
-                return Items(Place(), [self.node(one, depth + 1) for one in value])
+                items = [self.node(one, depth + 1, f"{path}[{number}]") for number, one in enumerate(value)]
+                return Items(place, items)
             case _:
-                return self._scalar(value)
+                return self._scalar(value, place)
 
-    def _scalar(self, value: object) -> Scalar:
+    def _entry(self, value: object, depth: int, path: str) -> Entry:
+        return Entry(Place(path=path), self.node(value, depth, path))
+
+    def _scalar(self, value: object, place: Place) -> Scalar:
         problem = ""
         match value:
             case str():
@@ -85,5 +91,12 @@ class FromPython:
             case _:
                 problem = f"a scenario holds no {type(value).__name__}; only strings, numbers, true, false, null, lists and mappings"
         if problem:
-            self._trouble.add(problem, Place())
-        return Scalar(Place(), UNSET if problem else value, "")
+            self._trouble.add(problem, place)
+        return Scalar(place, UNSET if problem else value, "")
+
+
+def _longer(path: str, key: str) -> str:
+    """`path` and a key of what stands there; a key that is no short plain word stands in brackets, shown on one line."""
+    if not re.fullmatch(r"[\w-]{1,40}", key):
+        return f"{path}[{shown(key)}]"
+    return f"{path}.{key}" if path else key

@@ -68,7 +68,7 @@ def test_a_shipped_scenario_by_its_name(upstream):
 @pytest.mark.parametrize(
     ("scenario", "said"),
     [
-        ({"version": 1, "faults": [{"cutt": {}}]}, "cut"),
+        ({"version": 1, "faults": [{"cutt": {}}]}, r"^faults\[0\]\.cutt: .* 'cut'"),
         ("version: 1\nfaults:\n  - cut: {at: {evnt: 3}}\n", "3:16"),
         ("no-such-scenario", "no-such-scenario"),
         (7, "found int"),

@@ -73,10 +73,43 @@ def test_parameters_that_are_not_indented_are_explained():
     assert problems[0].message.endswith("are the parameters indented below the name?")
 
 
-def test_a_python_structure_has_problems_without_places():
+def test_problems_of_a_python_structure_name_the_path_that_leads_there():
     with pytest.raises(ScenarioError) as caught:
         load({"version": 1, "faults": [{"x_hold": "4KB/s"}, {"nope": 1}]})
-    assert [(one.file, one.line) for one in caught.value.problems] == [("", 0), ("", 0)]
+    problems = caught.value.problems
+    assert [(one.file, one.line, one.path) for one in problems] == [
+        ("", 0, "faults[0].x_hold"),
+        ("", 0, "faults[1].nope"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"faults": [{"stall": {"at": {"event": 3}, "for": 5}}]}, "faults[0].stall.for: found the number 5"),
+        ({"faults": [{"stall": {"at": {"event": 3}, "fro": 5}}]}, "faults[0].stall.fro: unknown key 'fro'"),
+        ({"faults": [{"stal": {}}]}, "faults[0].stal: unknown fault 'stal'"),
+        ({"faults": [{"latency": {}}]}, "faults[0].latency: `delay` is required"),
+        ({"rules": [{"hops": [{"faults": [5]}]}]}, "rules[0].hops[0].faults[0]: found the number 5; a fault is"),
+        (
+            {"match": {"headers": {"a\nb": b""}}, "faults": []},
+            "match.headers['a\\nb']: a scenario holds no bytes",
+        ),
+        ({"seed": "x"}, "seed: found 'x'; expected a whole number"),
+    ],
+)
+def test_how_a_problem_of_a_python_structure_reads(given, said):
+    with pytest.raises(ScenarioError) as caught:
+        load({"version": 1, **given})
+    assert str(caught.value).startswith(said)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_problem_of_a_text_keeps_its_line_and_column():
+    with pytest.raises(ScenarioError) as caught:
+        load("version: 1\nfaults:\n  - stall: {at: {event: 3}, for: 5}\n")
+    assert str(caught.value).startswith("3:34: for: found the number 5")
+    assert caught.value.problems[0].path == ""
 
 
 @pytest.mark.parametrize(
