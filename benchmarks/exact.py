@@ -7,6 +7,7 @@ import contextlib
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from functools import partial
 
@@ -16,6 +17,7 @@ from benchmarks.programs import ROOT, UnavailableError, settle
 from benchmarks.scene import Measure, Scene, Seen, read
 
 _STREAMS = 10
+_UNTIL_LOADED = 0.5
 
 
 @contextlib.contextmanager
@@ -34,6 +36,7 @@ def loading(pool: Pool, port: int, measure: Measure, *, loaded: bool) -> Iterato
         preexec_fn=partial(settle, pool.origin_cpus),  # noqa: PLW1509 - no threads here
     ) as process:
         try:
+            time.sleep(_UNTIL_LOADED + measure.streams * 0.003)
             yield
         finally:
             process.kill()

@@ -11,6 +11,7 @@ from benchmarks.clients import Client, clients
 from benchmarks.wire import LAST_CHUNK, Stamps, h1_request, quantile
 
 _WARM_UP = 0.3
+_GIVE_UP = 30.0
 
 
 def summed(late: list[int]) -> dict[str, float]:
@@ -41,8 +42,8 @@ def lateness(
     late: list[int] = []
     began = time.monotonic()
     until = began + _WARM_UP + seconds
-    while (left := until - time.monotonic()) > 0:
-        for fileno, _ in epoll.poll(left):
+    while (left := until - time.monotonic()) > 0 or (not late and left > -_GIVE_UP):
+        for fileno, _ in epoll.poll(max(left, 0.05)):
             client, stamps = peers[fileno]
             data = client.read()
             now = time.monotonic_ns()
@@ -74,8 +75,8 @@ def ends(
         opened()
     late: list[int] = []
     until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
-        for fileno, _ in epoll.poll(left):
+    while (left := until - time.monotonic()) > 0 or (not late and left > -_GIVE_UP):
+        for fileno, _ in epoll.poll(max(left, 0.05)):
             client, began = peers[fileno]
             if not client.read().endswith(LAST_CHUNK):
                 continue

@@ -60,6 +60,7 @@ def saturation(pair: str, pool: Pool, measure: Measure, names: list[str]) -> Sce
             streams=100,
             rate=1000,
             batch=_PER_WRITE,
+            opening=0.003 if measure.quick else 0.01,
             seconds=measure.seconds,
             warm_up=measure.warm_up,
         )

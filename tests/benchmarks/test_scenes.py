@@ -1,0 +1,78 @@
+"""The scenes: their scenarios are what they say, waiting is measured from the right moment, and every scene can be opened."""
+
+import pytest
+
+import chaosproxy.faults as known
+from benchmarks import chained, exact, further, reader, scenes, starting, targets
+from benchmarks.scene import Measure
+from chaosproxy.chain.fault import REGISTRY
+
+TINY = Measure(rounds=1, seconds=0.3, warm_up=0.1, streams=2, rate=50, megabytes=1, quick=True)
+
+
+def test_no_fault_is_left_out():
+    assert known.__all__
+    assert set(chained.FAULTS) == set(REGISTRY)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, batch) in chained.EXACT.items() if batch])
+def test_a_fault_keeps_events_back_at_least_as_long_as_asked(pool, name):
+    peer = pool.peer("chaosproxy, exact")
+    batch = chained.EXACT[name][1]
+    seen = reader.lateness(
+        port=peer.port, pids=[], prefix=f"/exact-{name}", asked_ms=0, batch=batch, seconds=0.5, streams=3
+    )
+    assert seen["first_ms"] >= chained.ASKED_MS
+    assert (seen["samples"] > 0, seen["early"]) == (True, 0)
+
+
+def test_a_stream_that_says_nothing_ends_no_earlier_than_asked(pool):
+    peer = pool.peer("chaosproxy, exact")
+    seen = reader.ends(port=peer.port, pids=[], prefix="/exact-timeout", asked_ms=0, seconds=0.5)
+    assert seen["first_ms"] >= chained.ASKED_MS
+
+
+def test_what_comes_sooner_than_asked_is_early(pool):
+    peer = pool.peer("direct")
+    seen = reader.lateness(port=peer.port, pids=[], prefix="", asked_ms=60_000, batch=1, seconds=0.3, streams=2)
+    assert seen["early"] == seen["samples"] > 0
+
+
+def test_bare_sleeps_are_measured_the_same_way(pool):
+    with exact.opened(pool, TINY, loaded=False) as scene:
+        seen = scene.rows["trio.sleep"]()
+        assert set(scene.rows) == {"trio.sleep", "no fault", *chained.EXACT}
+    assert (seen["samples"] > 0, seen["early"]) == (True, 0)
+
+
+@pytest.mark.parametrize("row", ["cut at rest", "latency acting", "six at rest"])
+def test_faults_pass_the_events_on(pool, row):
+    scene = scenes.faults(pool, TINY, [])
+    assert scene.rows[row]()["events"] >= 1
+    assert "cut acting" in scene.absent
+
+
+def test_growth_is_at_equal_load(pool):
+    scene = scenes.growth(pool, TINY, ["direct", "splice", "mitmproxy"])
+    assert list(scene.rows) == ["splice, 1", "splice, 10", "splice, 100", "splice, 1000"]
+    assert scene.rows["splice, 1"]()["events"] >= 1
+
+
+def test_too_few_descriptors_for_idle_streams_are_named(pool, monkeypatch):
+    monkeypatch.setattr("benchmarks.programs.descriptors", lambda: 1024)
+    scene = scenes.idle(pool, TINY, ["splice"])
+    assert scene.rows == {}
+    assert scene.absent["splice"].endswith("the limit is 1024")
+
+
+def test_a_start_is_slower_than_the_imports_alone(pool):
+    assert 0 < starting.imported(pool)["cpu_ms"] < starting.accepted(pool)["cpu_ms"]
+
+
+def test_a_further_proxy_is_opened_and_closed():
+    assert further.took(further.further) > 0
+    assert further.took(further.empty) > 0
+
+
+def test_every_target_belongs_to_a_scene():
+    assert {target.scene for target in targets.TARGETS} <= set(scenes.ALL)
