@@ -19,6 +19,7 @@ from chaosproxy.errors import UnavailableError, UpstreamFault, UsageError
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.jsonl import JournalFile, line
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.model.units import FOREVER, show_duration
 from chaosproxy.proxy.listener import Listener
 from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.report.line import exchange_line
@@ -107,6 +108,8 @@ class _Run:
                 await anext(signals)
                 for listener in listeners:
                     listener.close()
+                if proxy.running and self.options.grace and not self.options.quiet:
+                    self.complain(_ending(len(proxy.running), self.options.grace))
                 async with trio.open_nursery() as leaving:
                     leaving.start_soon(self._cancel_at, signals, leaving)
                     await proxy.shut_down(self.options.grace)
@@ -147,6 +150,11 @@ class _Run:
     def _say_line(self, record: ExchangeRecord) -> None:
         with contextlib.suppress(OSError):
             click.echo(timeline([record]) if self.options.verbose else exchange_line(record), err=True)
+
+
+def _ending(running: int, grace: float) -> str:
+    what = "1 exchange is running and has" if running == 1 else f"{running} exchanges are running and have"
+    return f"ending; {what} {'no limit' if grace == FOREVER else show_duration(grace)}; a second signal ends {'it' if running == 1 else 'them'} now"
 
 
 def _times_out(scenario: Scenario) -> bool:

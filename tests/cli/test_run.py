@@ -1,6 +1,5 @@
 """`chaosproxy run` as a process: what it says, writes and leaves behind, and its exit status."""
 
-import contextlib
 import json
 import os
 import signal
@@ -223,18 +222,30 @@ def test_a_second_signal_does_not_wait_for_the_grace(run, streaming):
     proxy = run("--upstream", streaming.url, "--grace", "1h")
     with proxy.open_stream():
         proxy.process.send_signal(signal.SIGTERM)
-        # It no longer accepts: the first signal has been taken.
-        port = int(proxy.url.rpartition(":")[2])
-        while True:
-            with contextlib.suppress(TimeoutError):  # so many of these are waiting already
-                try:
-                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                except ConnectionError:  # refused; or reset, if it was closing just then
-                    break
-            time.sleep(0.01)
+        # It says so at once: the first signal has been taken.
+        while (said := proxy.process.stderr.readline()) and "ending" not in said:
+            pass
+        assert said == "chaosproxy: ending; 1 exchange is running and has 60m; a second signal ends it now\n"
         status, _, _ = proxy.stop()
     assert status == 0
     assert proxy.records()[0]["end"]["cause"] == "shutdown"
+
+
+def test_several_that_run_are_counted(run, streaming):
+    proxy = run("--upstream", streaming.url, "--grace", "10ms")
+    with proxy.open_stream(), proxy.open_stream():
+        _, _, err = proxy.stop()
+    line = "chaosproxy: ending; 2 exchanges are running and have 10ms; a second signal ends them now\n"
+    assert err.count("ending; ") == err.count(line) == 1
+
+
+def test_nothing_is_said_of_what_does_not_run_or_when_quiet(run, streaming, upstream):
+    resting = run("--upstream", upstream.url)
+    resting.get()
+    assert "ending" not in resting.stop()[2]
+    quiet = run("--upstream", streaming.url, "--grace", "10ms", "-q")
+    with quiet.open_stream():
+        assert quiet.stop() == (0, "", "")
 
 
 def test_a_scenario_is_reloaded_and_a_broken_one_changes_nothing(run, upstream, tmp_path):
