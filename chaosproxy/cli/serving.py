@@ -88,14 +88,19 @@ class _Run:
     async def _listen(self, server_tls: ssl.SSLContext | None, journal: Journal, ca: Path | None) -> None:
         listeners = await self.parts.listeners(server_tls)
         proxy = self.parts.proxy(self.scenario, journal)
+        welcome = [f"listening on {listener.url}" for listener in listeners]
+        if ca is not None and self.options.ca_out is None:  # else who runs it knows
+            welcome.append(f"clients trust {ca}")
         try:
             with ready_file(self.options.ready_file, [listener.url for listener in listeners], ca) as announce:
-                await self._serve(proxy, listeners, announce)
+                await self._serve(proxy, listeners, announce, welcome)
         finally:
             for listener in listeners:
                 listener.close()
 
-    async def _serve(self, proxy: Proxy, listeners: list[Listener], announce: Callable[[], None]) -> None:
+    async def _serve(
+        self, proxy: Proxy, listeners: list[Listener], announce: Callable[[], None], welcome: list[str]
+    ) -> None:
         async with running(proxy, listeners) as nursery:
             if self.options.watch and self.files:
                 watch = Watch(self.files, lambda scenario: proxy.reload(self.parts.planner(scenario)), self.complain)
@@ -103,8 +108,8 @@ class _Run:
             with trio.open_signal_receiver(*SIGNALS) as signals:
                 announce()
                 if not self.options.quiet and not self.options.json:
-                    for listener in listeners:
-                        self.complain(f"listening on {listener.url}")
+                    for said in welcome:
+                        self.complain(said)
                 await anext(signals)
                 for listener in listeners:
                     listener.close()

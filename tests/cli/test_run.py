@@ -200,6 +200,16 @@ def test_a_client_that_speaks_no_tls_is_told_of(run, upstream):
     assert "chaosproxy: client connection 1: TLS failed: the peer speaks plain HTTP\n" in err
 
 
+def test_where_the_throw_away_ca_stands_is_said(run, upstream, tmp_path):
+    proxy = run("--upstream", upstream.url, "--tls", "auto")
+    where = proxy.ready["ca"]
+    assert "BEGIN CERTIFICATE" in Path(where).read_text()
+    said = proxy.stop()[2]
+    assert said == f"chaosproxy: listening on {proxy.url}\nchaosproxy: clients trust {where}\n"
+    chosen = run("--upstream", upstream.url, "--tls", "auto", "--ca-out", str(tmp_path / "ca.pem"))
+    assert chosen.stop()[2] == f"chaosproxy: listening on {chosen.url}\n"
+
+
 def test_every_listener_serves_the_same_rules(run, upstream):
     proxy = run("--upstream", upstream.url, "--listen", "127.0.0.1:0")
     assert len(set(proxy.ready["urls"])) == 2
