@@ -53,7 +53,7 @@ def schema() -> Schema:
     file = tops.pop("scenario")
     # A file is either rules, or one rule in the short form; and `faults` is one hop.
     file["not"] = {"anyOf": [one_hop, *({"required": ["rules", key]} for key in document.RULE_KEYS)]}
-    file["properties"].pop("expect")  # known, and refused by this version
+    file["properties"].pop(document.EXPECT)  # known, and refused by this version
     tops["rule"]["not"] = one_hop
     definitions |= {key: tops[key] for key in ("hop", "rule", "connection")}
     return {"$schema": DIALECT, **file, "title": "chaosproxy scenario", "$defs": definitions}

@@ -209,8 +209,9 @@ def key_of(field: str) -> str:
     return field.removesuffix("_")
 
 
-def table(name: str, shapes: Mapping[str, Any], required: Collection[str] = ()) -> Any:
-    """The type of a mapping with these keys, read into a dict of those that are given."""
+def table(name: str, shapes: Mapping[str, Any], required: Collection[str] = (), unoffered: Collection[str] = ()) -> Any:
+    """The type of a mapping with these keys, read into a dict of those that are given. `unoffered` are keys that are
+    read, to be refused in words of their own, and that no complaint suggests."""
     fields_ = {f"f_{number}": key for number, key in enumerate(shapes)}
     definitions: dict[str, Any] = {
         field: (shapes[key], Field(... if key in required else None, alias=key)) for field, key in fields_.items()
@@ -220,7 +221,9 @@ def table(name: str, shapes: Mapping[str, Any], required: Collection[str] = ()) 
     def given(found: BaseModel) -> dict[str, Any]:
         return {key: getattr(found, field) for field, key in fields_.items() if field in found.model_fields_set}
 
-    return marked(model, BeforeValidator(functools.partial(_known, tuple(shapes))), AfterValidator(given))
+    offered = tuple(key for key in shapes if key not in unoffered)
+    known = functools.partial(_known, offered, frozenset(shapes))
+    return marked(model, BeforeValidator(known), AfterValidator(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,10 +233,10 @@ class Unknown:
     allowed: tuple[str, ...]
 
 
-def _known(allowed: tuple[str, ...], value: object) -> object:
+def _known(allowed: tuple[str, ...], known: frozenset[str], value: object) -> object:
     if not isinstance(value, dict):
         raise refuse(f"found {leaves.found(value)}; expected a mapping with {', '.join(allowed)}")
-    return {key: one if key in allowed else Unknown(allowed) for key, one in value.items()}
+    return {key: one if key in known else Unknown(allowed) for key, one in value.items()}
 
 
 @functools.cache

@@ -52,8 +52,8 @@ class Walk:
         said = Said()
         short = {key: given.pop(key) for key in document.RULE_KEYS if key in given}
         rules: list[Any] | None = given.pop("rules", None)
-        if "expect" in given:
-            self._reader.complain("expectations are not supported by this version", ("expect",), key=True)
+        if document.EXPECT in given:
+            self._reader.complain("expectations are not supported by this version", (document.EXPECT,), key=True)
         if short and rules is not None:
             self._reader.complain(
                 f"`{next(iter(short))}` at top level makes the file one rule; it cannot stand beside `rules`",
@@ -76,7 +76,7 @@ class Walk:
             )
         for number, connection in enumerate(given.pop("connections", [])):
             said.connections.append(self._connection(connection, ("connections", number)))
-        said.given = {key: value for key, value in given.items() if key not in {"version", "expect"}}
+        said.given = {key: value for key, value in given.items() if key not in {"version", document.EXPECT}}
         return said
 
     def _rule(self, given: dict[str, Any], path: Path) -> Rule:

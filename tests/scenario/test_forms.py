@@ -416,6 +416,7 @@ def test_labels_count_by_kind():
         ("rules: [x]", "expected a mapping with match"),
         ("rules: x", "rules: found 'x'; expected a list"),
         ("expect: [{first_event: {within: 500ms}}]", "expectations are not supported by this version"),
+        ("expect: 5", "expect: found the number 5; expected a list"),
         ("name: 5", "quote it if it is text"),
         ("seed: 1.5", "expected a whole number"),
         ("upstream: {protocol: h3}", "expected one of http/1.1, h2, auto"),
