@@ -19,7 +19,7 @@ from chaosproxy.errors import UnavailableError, UpstreamFault, UsageError
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.jsonl import JournalFile, line
 from chaosproxy.journal.record import ExchangeRecord
-from chaosproxy.model.units import FOREVER, show_duration
+from chaosproxy.model.units import FOREVER, counted, show_duration
 from chaosproxy.proxy.listener import Listener
 from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.report.line import exchange_line
@@ -158,8 +158,9 @@ class _Run:
 
 
 def _ending(running: int, grace: float) -> str:
-    what = "1 exchange is running and has" if running == 1 else f"{running} exchanges are running and have"
-    return f"ending; {what} {'no limit' if grace == FOREVER else show_duration(grace)}; a second signal ends {'it' if running == 1 else 'them'} now"
+    are, have, them = ("is", "has", "it") if running == 1 else ("are", "have", "them")
+    limit = "no limit" if grace == FOREVER else show_duration(grace)
+    return f"ending; {counted(running, 'exchange')} {are} running and {have} {limit}; a second signal ends {them} now"
 
 
 def _times_out(scenario: Scenario) -> bool:

@@ -10,6 +10,7 @@ from chaosproxy.demo.client import GAVE_UP, Answer
 from chaosproxy.demo.numbers import Numbers
 from chaosproxy.framing.choose import kind_of, splitter_for
 from chaosproxy.framing.records import payload, terminal
+from chaosproxy.model.units import counted
 
 LATE = 3.0
 """How many times later an event must be to be called late, and by how many seconds at least."""
@@ -43,7 +44,7 @@ def ending(answer: Answer) -> str:
 def meaning(direct: Answer, through: Answer) -> str:
     """What the difference between the two means for who waits for the answer."""
     straight, seen = Numbers.of(direct), Numbers.of(through)
-    came = f"{seen.events} of {straight.events} events"
+    came = f"{seen.events} of {counted(straight.events, 'event')}"
     if through.status is None:
         return f"No answer at all: {ending(through)}. Only a limit of its own tells a client when to stop waiting."
     if through.status >= 400:
@@ -62,7 +63,7 @@ def meaning(direct: Answer, through: Answer) -> str:
         )
     if _error_at_the_end(through):
         return (
-            f"After {seen.events - 1} events came an error inside a 200, then a clean end. Whoever looks only at the "
+            f"After {counted(seen.events - 1, 'event')} came an error inside a 200, then a clean end. Whoever looks only at the "
             "status, or only for a clean end, takes a failure for an answer."
         )
     if seen.events < straight.events:

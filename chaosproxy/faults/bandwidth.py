@@ -60,7 +60,8 @@ class RunningBandwidth(Fault):
         self._sent = 0
         """The line has been busy since then, and has sent so many bytes when what it has been given is through."""
         self._noted = False
-        self._detail = f"{show_size(int(spec.rate))}/s"
+        amount = show_size(int(spec.rate))
+        self._detail = f"{amount if spec.rate % 1024 == 0 else f'{amount}B'}/s"
 
     def data(self, data: Data, now: float) -> Actions:
         if self._ready < now - self._burst / self._rate:

@@ -15,7 +15,7 @@ from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.model.headers import first, without
 from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead, Trailers, join
 from chaosproxy.model.places import Way
-from chaosproxy.model.units import Duration, Size, show_size
+from chaosproxy.model.units import Duration, Size, counted, show_size
 
 DEFAULT_LIMIT = 1024 * 1024
 WHOLE_LIMIT = 16 * 1024 * 1024
@@ -136,7 +136,7 @@ class RunningBuffer(Fault):
         whole = join(list(self._pieces))
         self._pieces.clear()
         self.held = self._records = 0
-        return (*self._note(f"held {len(whole.payload)} bytes"), whole)
+        return (*self._note(f"held {counted(len(whole.payload), 'byte')}"), whole)
 
     def _note(self, detail: str) -> tuple[Note, ...]:
         """Once an exchange: a busy buffer would fill the journal."""
@@ -182,4 +182,4 @@ class RunningBuffer(Fault):
         self._pieces.clear()
         self.held = self._records = 0
         self.due = math.inf
-        return self._note(f"dropped {dropped} bytes") if dropped else ()
+        return self._note(f"dropped {counted(dropped, 'byte')}") if dropped else ()

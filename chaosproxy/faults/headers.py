@@ -5,7 +5,8 @@ Content-Type or sends a field twice. Fields that frame a body or belong to one c
 each side of the proxy has its own.
 """
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -97,13 +98,19 @@ class RunningHeaders(Fault):
         return any(lower == one.lower() if by_name else glob(one.lower(), lower) for one in patterns)
 
     def _detail(self, old: RequestHead | ResponseHead, new: RequestHead | ResponseHead) -> str:
-        """What has been done, by name: `removed server, set via`."""
+        """What has been done, each name once with the number of its lines: `removed server, set via, added link (3)`."""
         spec = self._spec
-        gone = sorted({name.lower() for name, _ in old.headers if self._hit(spec.remove, name)})
+        gone = sorted(name.lower() for name, _ in old.headers if self._hit(spec.remove, name))
         twice = sorted({name.lower() for name, _ in new.headers if self._hit(spec.duplicate, name)})
-        sets = [name for name, _ in spec.set]
-        done = (("removed", gone), ("set", sets), ("added", [name for name, _ in spec.add]), ("repeated", twice))
-        return ", ".join(f"{word} {b' '.join(names).decode('latin-1')}" for word, names in done if names)
+        sets, adds = [name for name, _ in spec.set], [name for name, _ in spec.add]
+        done = (("removed", gone), ("set", sets), ("added", adds), ("repeated", twice))
+        return ", ".join(f"{word} {_names(names)}" for word, names in done if names)
+
+
+def _names(names: Sequence[bytes]) -> str:
+    counts = Counter(name.lower() for name in names)
+    spelt = {name.lower(): name.decode("latin-1") for name in reversed(names)}  # as it stands first
+    return " ".join(spelt[name] if count == 1 else f"{spelt[name]} ({count})" for name, count in counts.items())
 
 
 def _with(headers: Fields, name: bytes, lines: Fields) -> Fields:

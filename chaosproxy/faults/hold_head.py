@@ -13,7 +13,7 @@ from chaosproxy.chain.actions import FOREVER, WAKE, Action, Actions, At, Note, P
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.model.messages import Abort, Data, Event, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Way
-from chaosproxy.model.units import Duration, show_duration
+from chaosproxy.model.units import Duration, counted, lasting
 
 ROOM = 1024 * 1024
 WHOLE_ROOM = 16 * 1024 * 1024
@@ -59,7 +59,7 @@ class RunningDelay(Fault):
     def __init__(self, delay: float, context: Context) -> None:
         self._context = context
         self._delay = delay / context.speed
-        self._detail = f"held the head for {show_duration(delay)}"
+        self._detail = f"held the head {lasting(delay)}"
 
     def control(self, event: Event, now: float) -> Actions:
         if not isinstance(event, RequestHead | ResponseHead) or not self._delay:
@@ -118,7 +118,7 @@ class RunningHold(Fault):
         if not waiting:
             return ()
         held, self.held = self.held, 0
-        detail = f"held the head and {held} bytes" if held else "held the head"
+        detail = f"held the head and {counted(held, 'byte')}" if held else "held the head"
         return (Note("fired", detail), *waiting, FOREVER)
 
     def _drop(self) -> tuple[Action, ...]:

@@ -17,7 +17,7 @@ from chaosproxy.faults.dribbling import RunningDribble
 from chaosproxy.model.messages import Abort, Data, Dribble, End, Event, Trailers
 from chaosproxy.model.places import Way
 from chaosproxy.model.units import FOREVER as WITHOUT_END
-from chaosproxy.model.units import Duration, Size, show_duration
+from chaosproxy.model.units import Duration, Size, counted, show_duration
 
 Region = Literal["body", "head", "chunk_size"]
 
@@ -68,7 +68,7 @@ class Pace(FaultSpec):
         if self.region == "body":
             return RunningPace(self, context)
         dribble = Dribble(self.region, self.bytes or 1, self.every / context.speed)
-        detail = f"{self.region}: {dribble.nbytes} bytes every {show_duration(self.every)}"
+        detail = f"{self.region}: {counted(dribble.nbytes, 'byte')} every {show_duration(self.every)}"
         return RunningDribble(dribble, detail, possible=self.way is Way.REQUEST or context.protocol != "h2")
 
 
@@ -82,8 +82,8 @@ class RunningPace(Fault):
         self._events = spec.events
         self._most = spec.events or spec.bytes or 1
         self._every = spec.every / context.speed
-        what = "bytes" if spec.events is None else "events"
-        self._detail = f"{self._most} {what} every {show_duration(spec.every)}"
+        turn = counted(self._most, "byte" if spec.events is None else "event")
+        self._detail = f"{turn} every {show_duration(spec.every)}"
         self._waiting: deque[Event] = deque()
         self._turn = -math.inf
         """When the present turn began."""

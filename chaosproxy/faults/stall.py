@@ -17,7 +17,7 @@ from chaosproxy.faults.keep_alives import KeepAlive, keep_alive
 from chaosproxy.faults.stalling import Beats, Between
 from chaosproxy.model.messages import Data
 from chaosproxy.model.places import Moment, Way
-from chaosproxy.model.units import Duration, Size, show_duration
+from chaosproxy.model.units import Duration, Size, lasting
 
 BODY = Trigger(moment=Moment.BODY)
 _BEFORE_THE_HEAD = (Moment.REQUEST, Moment.REQUEST_END)
@@ -120,7 +120,7 @@ class RunningStall(Triggered):
             self._beats = Beats(every / context.speed)
             self.looks = self._between.must_look
             self.ticks = True
-        self._how_long = f"for {show_duration(spec.for_)}"
+        self._how_long = lasting(spec.for_)
 
     def saw(self, data: Data) -> None:
         self._between.saw(data, self.kind)

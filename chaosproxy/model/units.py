@@ -95,6 +95,11 @@ def show_duration(seconds: float) -> str:
     return form
 
 
+def lasting(seconds: float) -> str:
+    """`for 250ms`, or `forever`."""
+    return "forever" if seconds == FOREVER else f"for {show_duration(seconds)}"
+
+
 def _decimal(number: float) -> str:
     """Without an exponent, nor zeros at the end."""
     return f"{number:.9f}".rstrip("0").rstrip(".")
@@ -106,3 +111,8 @@ def show_size(nbytes: int) -> str:
         if nbytes and nbytes % factor == 0:
             return f"{nbytes // factor}{unit}"
     return str(nbytes)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 byte`, `2 bytes`; for nouns whose plural takes an s."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

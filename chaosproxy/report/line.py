@@ -4,6 +4,7 @@ Rules: whatever a peer sent, it stays one line without control characters (no es
 """
 
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.model.units import counted
 
 LONGEST = 200
 _BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x2028, 0x2029}
@@ -32,8 +33,8 @@ def exchange_line(record: ExchangeRecord) -> str:
     elif times.head_sent is not None:
         parts.append(f"head {times.head_sent * 1000:.0f} ms,")
     if response.events_out is not None:
-        parts.append(f"{response.events_out} events")
-    parts.append(f"{response.bytes_out} bytes,")
+        parts.append(counted(response.events_out, "event"))
+    parts.append(f"{counted(response.bytes_out, 'byte')},")
     end = record.end
     if end is None:
         parts.append("running")

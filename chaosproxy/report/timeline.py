@@ -7,6 +7,7 @@ first byte; what did not happen has no line.
 from collections.abc import Sequence
 
 from chaosproxy.journal.record import Ending, ExchangeRecord
+from chaosproxy.model.units import counted
 from chaosproxy.report.line import exchange_line, shown
 
 DETAILED = 50
@@ -32,7 +33,7 @@ def _moments(record: ExchangeRecord) -> list[tuple[float, str]]:
     times, response, end = record.times, record.response, record.end
     upstream, reached = record.upstream.end, record.upstream.url or "upstream"
     named = [
-        (times.request_end, f"request complete, {record.request.bytes} bytes"),
+        (times.request_end, f"request complete, {counted(record.request.bytes, 'byte')}"),
         (times.upstream_connected, f"connected to {shown(reached)}"),
         (times.upstream_head, "the upstream's head"),
         (times.head_sent, f"head {response.status or '-'} sent"),

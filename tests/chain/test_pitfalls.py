@@ -136,7 +136,7 @@ def test_what_is_due_comes_before_a_control_event_that_comes_late(chain_of):
     chain.response.push([Data(b"x")], 1.0)
     chain.response.push_control(Trailers(()), 7.0)  # the ring for 3.0 has not come
     assert [type(event) for event in chain.response.take(7.0)] == [ResponseHead, Data, Trailers]
-    assert [note.detail for note in chain.notes] == ["held 1 bytes"]
+    assert [note.detail for note in chain.notes] == ["held 1 byte"]
 
 
 def test_and_before_data_that_comes_late(chain_of):

@@ -36,7 +36,7 @@ def at(*times: float) -> list[tuple[float, int]]:
         (through([], status=None, end="rst"), "No answer at all: reset (TCP RST)"),
         (through(ALL[:3], end=GAVE_UP, ended=3), "After 3 of 40 events nothing came, not even an end"),
         (through(ALL[:3], end=GAVE_UP, ended=3, traffic=at(1, 2)), "After 3 of 40 events bytes still came"),
-        (through(at(0.1, 0.2), text=b"data: a\n\n" + ERROR, content_type=SSE), "After 1 events came an error"),
+        (through(at(0.1, 0.2), text=b"data: a\n\n" + ERROR, content_type=SSE), "After 1 event came an error"),
         (
             through(at(0.1, 0.2), text=b'{"a":1}\n{"error":"no"}\n', content_type="application/x-ndjson"),
             "an error inside a 200",

@@ -71,7 +71,7 @@ def test_the_clients_leaving_is_felt_at_once(play):
 
 
 def test_it_is_noted_once_and_only_if_something_had_to_wait(play):
-    assert play([Bandwidth(rate=10.0)], [(1.0, [TEN] * 3)]).fired == [(1.0, "bandwidth", "10/s")]
+    assert play([Bandwidth(rate=10.0)], [(1.0, [TEN] * 3)]).fired == [(1.0, "bandwidth", "10B/s")]
     assert play([Bandwidth(rate=32768.0)], [(1.0, TEN)]).fired == [(1.0, "bandwidth", "32KiB/s")]
     assert play([Bandwidth(rate=10.0, burst=30)], [(1.0, [TEN] * 3)]).not_fired == [("bandwidth", "not reached")]
 

@@ -74,6 +74,15 @@ def test_what_was_done_is_said(play):
     assert detail == "removed server set-cookie, set Via, added X-New, repeated x-new x-one"
 
 
+def test_a_name_with_several_lines_is_said_once_with_their_number(play):
+    twice = ((b"X-A", b"1"), (b"x-a", b"2"), NEW)
+    ((_, _, detail),) = play([Headers(set=twice, add=(NEW, NEW, NEW))], SCRIPT, head=ANSWER).fired
+    assert detail == "set X-A (2) X-New, added X-New (3)"
+    cookies = replace(ANSWER, headers=(*ANSWER.headers, (b"X-New", b"a"), (b"x-new", b"b")))
+    ((_, _, detail),) = play([Headers(remove=("x-new",))], SCRIPT, head=cookies).fired
+    assert detail == "removed x-new (2)"
+
+
 @pytest.mark.parametrize(
     "fault", [Headers(remove=("via",)), Headers(duplicate=("via",)), Headers(set=((b"Server", b"nginx"),))]
 )

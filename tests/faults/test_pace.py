@@ -64,7 +64,7 @@ def test_the_head_has_no_turn_and_what_is_behind_keeps_its_place(play, behind):
 
 def test_it_says_what_it_did_once_and_only_if_something_had_to_wait(play):
     assert play([Pace(bytes=4, every=0.1)], [(1.0, TEN), (2.0, TEN)]).fired == [(1.0, "pace", "4 bytes every 100ms")]
-    assert play([Pace(events=1, every=0.1)], [(1.0, ONE), (1.0, TWO)]).fired == [(1.0, "pace", "1 events every 100ms")]
+    assert play([Pace(events=1, every=0.1)], [(1.0, ONE), (1.0, TWO)]).fired == [(1.0, "pace", "1 event every 100ms")]
     assert play([Pace(bytes=10, every=0.1)], [(1.0, TEN)]).fired == []
 
 

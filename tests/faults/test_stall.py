@@ -101,6 +101,7 @@ def test_a_piece_is_cut_at_the_place_and_nowhere_else(play):
 
 def test_for_ever_it_is_silence_until_the_client_leaves(play):
     played = play([stall(math.inf, event=2)], [*WHOLE, (50.0, "hangup")])
+    assert [what for _, _, what in played.fired] == ["forever after event 2"]
     assert (times(played), played.end, played.cancelled_at) == ([1.0, 2.0], None, 50.0)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosproxy.model.units import LONGEST, duration, rate, show_duration, show_size, size
+from chaosproxy.model.units import LONGEST, counted, duration, lasting, rate, show_duration, show_size, size
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,14 @@ def test_whole_milliseconds_read_back_exactly(milliseconds):
 )
 def test_sizes_are_shown_as_people_write_them(nbytes, text):
     assert show_size(nbytes) == text
+
+
+def test_how_long_something_lasts():
+    assert [lasting(seconds) for seconds in (0.25, 1.0, math.inf)] == ["for 250ms", "for 1s", "forever"]
+
+
+def test_what_is_counted():
+    assert [counted(number, "byte") for number in (0, 1, 2)] == ["0 bytes", "1 byte", "2 bytes"]
 
 
 @given(st.integers(0, 2**40))

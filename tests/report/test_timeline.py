@@ -53,6 +53,14 @@ def test_where_no_event_came_it_is_the_head_s_time_and_says_so():
     assert timeline([silent]).startswith("#1 GET /s 200 head 50 ms, 0 events 0 bytes, 90 ms: rst")
 
 
+def test_one_is_one():
+    small = whole()
+    small.request.bytes = small.response.bytes_out = small.response.events_out = 1
+    first, second, *_ = timeline([small]).splitlines()
+    assert first.startswith("#1 GET /s 200 first 51 ms, 1 event 1 byte, 90 ms: rst")
+    assert second.endswith("request complete, 1 byte")
+
+
 def test_what_is_running_says_so():
     running = record()
     running.times.request_end = 0.0

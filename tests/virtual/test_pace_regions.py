@@ -48,7 +48,7 @@ def test_a_head_byte_by_byte_and_the_body_behind_it_at_once():
             assert client.body == b"5\r\nhello\r\n0\r\n\r\n"
             assert pieces(client, began)[-1][0] == round(0.01 * (length - 1), 6)
             record = await proxied.last()
-            assert [(fired.t, fired.detail) for fired in record.faults] == [(0.0, "head: 1 bytes every 10ms")]
+            assert [(fired.t, fired.detail) for fired in record.faults] == [(0.0, "head: 1 byte every 10ms")]
             assert record.not_fired == []
 
     in_virtual_time(main)
@@ -65,7 +65,7 @@ def test_the_size_line_of_each_chunk_and_the_schedule_goes_on():
             assert seen[10:] == [*dribbled(b"0\r\n", 2.04), (2.06, b"\r\n")]
             assert client.received == b"".join(part for part in CHUNKED if isinstance(part, bytes))
             [fired] = (await proxied.last()).faults
-            assert (fired.t, fired.detail) == (0.0, "chunk_size: 1 bytes every 10ms")
+            assert (fired.t, fired.detail) == (0.0, "chunk_size: 1 byte every 10ms")
 
     in_virtual_time(main)
 
