@@ -1,5 +1,6 @@
 """Listening sockets: accept, do the TLS handshake, hand the transport to the proxy."""
 
+import itertools
 import logging
 import socket
 import ssl
@@ -13,6 +14,8 @@ from chaosproxy.wire.plain import Plain
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
 
+ACCEPTS_PER_TURN = 16
+"""So that clients who come while many streams are busy wait for one turn of theirs, and the streams for few accepts."""
 HANDSHAKE = 10.0
 """Seconds that a TLS handshake may take."""
 
@@ -38,7 +41,7 @@ class Listener:
         `accept`."""
         async with trio.open_nursery() as nursery:
             with self._scope:
-                while True:
+                for count in itertools.count(1):
                     try:
                         connection = await listen.accept(self._socket)
                     except OSError:
@@ -50,6 +53,8 @@ class Listener:
                         accept(number, transport, wire)
                     else:
                         nursery.start_soon(self._shake, number, transport, wire, self._tls, accept)
+                    if not count % ACCEPTS_PER_TURN:
+                        await trio.lowlevel.checkpoint()
             nursery.cancel_scope.cancel()
 
     @staticmethod

@@ -87,14 +87,13 @@ def _shown(host: str, port: int) -> str:
 
 
 async def accept(listener: socket.socket) -> socket.socket:
-    """The next connection. Where descriptors or memory are scarce it waits and tries again; others wait in the kernel.
-    OSError if `listener` itself is unusable."""
+    """The next connection; at once, without letting others run, if one is there. Where descriptors or memory are scarce
+    it waits and tries again; others wait in the kernel. OSError if `listener` itself is unusable."""
     while True:
-        await trio.lowlevel.wait_readable(listener)
         try:
             connection, _ = listener.accept()
         except BlockingIOError:
-            continue
+            await trio.lowlevel.wait_readable(listener)
         except OSError as error:
             if error.errno in _SCARCE:
                 await trio.sleep(PAUSE)

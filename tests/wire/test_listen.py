@@ -1,5 +1,6 @@
 """Listening: every family of a name, taken ports, scarce descriptors, forks."""
 
+import contextlib
 import errno
 import os
 import select
@@ -21,6 +22,16 @@ async def test_a_connection_is_accepted_and_belongs_to_the_caller(descriptors):
         with accepted:
             client.sendall(b"hello")
             assert accepted.recv(5) == b"hello"
+
+
+async def test_who_waits_in_the_kernel_is_taken_without_a_turn_of_the_loop(descriptors):
+    (listener,) = await listen.open_listeners("127.0.0.1", 0)
+    with listener, contextlib.ExitStack() as ends:
+        for _ in range(5):
+            ends.enter_context(socket.create_connection(listener.getsockname()))
+        with trio.testing.assert_no_checkpoints():
+            for _ in range(5):
+                ends.enter_context(await listen.accept(listener))
 
 
 async def test_accept_waits_for_somebody(descriptors):
