@@ -1,7 +1,9 @@
 """`chaosproxy origin [--listen HOST:PORT]`: the embedded origin alone, in the foreground."""
 
 import contextlib
+import logging
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,6 +56,8 @@ def command(
 
     host, port = parse_listen(listen)
     check(ready_file)
+    # What its HTTP server says of its clients: in lines of ours.
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="chaosproxy: %(message)s")
     options = OriginOptions(slots, kv_blocks, frozenset(broken), speed)
     with serving(options, host, port) as origin:
         _until_signal(origin.url, ready_file)

@@ -64,6 +64,20 @@ def test_it_serves_until_a_signal_whoever_listens(start, number, host):
     assert process.returncode == 0
 
 
+def test_what_its_server_says_of_a_client_is_a_line_of_ours(start):
+    process = start("--listen", "127.0.0.1:0")
+    url = said(process)
+    with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=WITHIN) as client:
+        client.sendall(b"\x16\x03\x01 this is no HTTP\r\n\r\n")
+        received = b""
+        while more := client.recv(65536):
+            received += more
+    assert received.startswith(b"HTTP/1.1 400 ")
+    process.terminate()
+    _, err = process.communicate(timeout=WITHIN)
+    assert err == "chaosproxy: Invalid HTTP request received.\n"
+
+
 def test_the_ready_file_stands_while_it_accepts(start, tmp_path):
     file = tmp_path / "ready.json"
     process = start("--listen", "127.0.0.1:0", "--ready-file", str(file))
