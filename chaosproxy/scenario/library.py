@@ -52,6 +52,7 @@ def find(name_or_path: str | Path) -> Path:
 
 
 def unknown(name: str) -> str:
-    """What to say of a name that no shipped scenario has: the nearest, and all there are."""
+    """What to say of a name that no shipped scenario has: the nearest, and what lists them all."""
     known = shipped()
-    return f"no shipped scenario is called {name!r};{nearest(name, known)} shipped: {', '.join(known) or 'none'}"
+    help_ = "`chaosproxy scenarios` lists them" if known else "none is installed here"
+    return f"no shipped scenario is called {name!r};{nearest(name, known)} {help_}"

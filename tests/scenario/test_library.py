@@ -56,12 +56,19 @@ def test_a_directory_of_that_name_is_no_scenario(own_library, tmp_path):
 
 
 def test_an_unknown_name_gets_the_nearest(own_library):
-    with pytest.raises(LookupError, match=r"did you mean 'slow'\? shipped: plain, slow"):
+    with pytest.raises(
+        LookupError, match=r"is called 'slwo'; did you mean 'slow'\? `chaosproxy scenarios` lists them$"
+    ):
         library.find("slwo")
+
+
+def test_where_nothing_is_near_it_says_what_lists_them(own_library):
+    with pytest.raises(LookupError, match=r"is called 'quite-other'; `chaosproxy scenarios` lists them$"):
+        library.find("quite-other")
 
 
 def test_without_a_library_only_files_are_found(own_library, monkeypatch, tmp_path):
     monkeypatch.setattr(library, "_PLACES", (tmp_path / "absent",))
     assert library.shipped() == {}
-    with pytest.raises(LookupError, match="shipped: none"):
+    with pytest.raises(LookupError, match="none is installed here"):
         library.find("slow")
