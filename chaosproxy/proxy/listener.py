@@ -70,6 +70,9 @@ class Listener:
                 await wire.finish()
             transport.close()
             return
+        except BaseException:
+            transport.close()  # the proxy ends, or a bug does: either way the socket is ours
+            raise
         if deadline.cancelled_caught:
             transport.close()
             return

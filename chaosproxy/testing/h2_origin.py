@@ -54,7 +54,11 @@ async def h2_origin(answer: Answer, tls: ssl.SSLContext | None = None, window: i
         transport: Transport = below
         if tls is not None:
             transport = Memory(below, tls, server_side=True)
-            await transport.handshake()
+            try:
+                await transport.handshake()
+            except BaseException:
+                transport.close()
+                raise
         await serve_h2(transport, answer, window)
 
     async def accept_all(nursery: trio.Nursery) -> None:

@@ -156,6 +156,9 @@ async def origin(
             await transport.handshake()
         except ConnectionError:
             transport.close()  # a client that does not like us is a client that never came
+        except BaseException:
+            transport.close()
+            raise
         else:
             await served.serve(transport)
 

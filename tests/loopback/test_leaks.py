@@ -100,3 +100,16 @@ async def test_h2_streams_aborted_on_one_connection():
         assert not proxied.proxy._exchanges
         record = proxied.exchanges[-1]
         assert (record.end.how, record.upstream.connection) == ("stream:CANCEL", 1)
+
+
+async def test_a_client_in_its_handshake_is_closed_with_the_proxy(certificates):
+    async with origin([Ending.OPEN]) as served:
+        before = sockets()
+        async with proxy_on(None, served.url, server_tls=certificates.server) as proxied:
+            client = await RawClient.connect("127.0.0.1", proxied.port)
+            with trio.fail_after(20):
+                while not proxied.proxy._client_count:
+                    await trio.sleep(0.01)
+        assert await client.read_all() is Ending.FIN
+        client.transport.close()
+        assert sockets() == before
