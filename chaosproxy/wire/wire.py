@@ -284,8 +284,7 @@ class Wire:
             return
         self._shut = shut
         now = trio.current_time()
-        lines = self._lines(outgoing=True)
-        lines[0].push_control(End(), now)
+        self._lines(outgoing=True)[0].push_control(End(), now)
         self._move_out(now)
 
     def rst(self) -> None:
