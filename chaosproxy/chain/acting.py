@@ -61,10 +61,13 @@ class Actor(Place):
 
     def reach(self, limit: str, now: float) -> None:
         """A limit of the rest is met: the fault is awake unless it answers a new Rest."""
+        self.act(self._reached(limit, now), now)
+
+    def _reached(self, limit: str, now: float) -> Actions:
         self.rest = None
         self.fault.blocked = not self.next.has_room(now)
         self.fault.records = self.records
-        self.act(self._ask("reached", limit, now), now)
+        return self._ask("reached", limit, now)
 
     def act(self, actions: Actions, now: float) -> None:
         """Carry out what the fault has answered, in order."""

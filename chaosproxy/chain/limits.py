@@ -6,6 +6,7 @@ Must not know: what is done at the limit.
 from typing import TYPE_CHECKING
 
 from chaosproxy.chain.actions import Actions, Finish, Rest
+from chaosproxy.chain.pieces import Remains
 from chaosproxy.chain.resolve import breaks_in_chunk
 from chaosproxy.model.messages import Data
 from chaosproxy.model.places import Moment
@@ -14,18 +15,18 @@ if TYPE_CHECKING:
     from chaosproxy.chain.place import Place
 
 
-def limit_in(data: Data, rest: Rest, place: "Place") -> tuple[int, str | None]:
+def limit_in(data: Remains, rest: Rest, place: "Place") -> tuple[int, str | None]:
     """The offset of the nearest limit in `data`, which enters `place` next, and its name; None if there is none."""
     if rest.moment is Moment.BODY:
         return 0, "moment"
-    size = len(data.payload)
+    size = data.left
     cut, limit = size, None
     missing = rest.bytes - place.bytes
     if missing <= size:
         cut, limit = max(0, int(missing)), "bytes"
     wanted = rest.records - place.records
-    if wanted <= len(data.ends):
-        end = data.ends[int(wanted) - 1] if wanted > 0 else 0
+    if wanted <= data.records:
+        end = data.end_of(int(wanted)) if wanted > 0 else 0
         if limit is None or end < cut:
             cut, limit = end, "records"
     wanted = rest.chunks - place.chunks

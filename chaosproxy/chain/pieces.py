@@ -1,7 +1,8 @@
-"""The pieces of a body that have entered and not left, to be taken from the front by any number of bytes.
+"""What is left of a body that is taken from the front by any number of bytes: of one piece, or of many that are held.
 
 Rules: what is taken costs what it is long, however much stands behind it: one read may hold thousands of records, and
-`Data.split` looks at all of them each time. A piece that is taken whole leaves as it came. Must not know: why, when.
+`Data.split` copies all that is left of them each time. A piece that is taken whole leaves as it came. Must not know: why,
+when.
 """
 
 from bisect import bisect_right
@@ -10,15 +11,53 @@ from collections import deque
 from chaosproxy.model.messages import Data
 
 
+class Remains:
+    """What is left of one Data."""
+
+    __slots__ = ("_begin", "_data", "_ends", "left")
+
+    def __init__(self, data: Data) -> None:
+        self._data = data
+        self._begin = self._ends = 0
+        """How many bytes and record ends have left."""
+        self.left = len(data.payload)
+        """How many bytes have not."""
+
+    @property
+    def records(self) -> int:
+        """How many records end in what is left."""
+        return len(self._data.ends) - self._ends
+
+    @property
+    def whole(self) -> bool:
+        """The chunk ends with it."""
+        return self._data.whole
+
+    def end_of(self, record: int) -> int:
+        """How many bytes there are up to the end of the first record, the second, ... which must be there."""
+        return self._data.ends[self._ends + record - 1] - self._begin
+
+    def take(self, nbytes: int) -> Data:
+        """The first `nbytes`, at least one; all of them where there are no more."""
+        data, begin, first = self._data, self._begin, self._ends
+        if nbytes >= self.left:
+            self.left = 0
+            return data if not begin else _part(data, begin, len(data.payload), first, len(data.ends))
+        self.left -= nbytes
+        self._begin = end = begin + nbytes
+        self._ends = bisect_right(data.ends, end, first)
+        return _part(data, begin, end, first, self._ends)
+
+
 class Pieces:
     """First in, first out."""
 
-    __slots__ = ("_begin", "_ends", "_pieces", "held")
+    __slots__ = ("_first", "_pieces", "held")
 
     def __init__(self) -> None:
         self._pieces: deque[Data] = deque()
-        self._begin = self._ends = 0
-        """How many bytes and record ends of the first piece have left."""
+        self._first: Remains | None = None
+        """What is left of the first piece, where it has been cut."""
         self.held = 0
         """Bytes that have entered and not left."""
 
@@ -29,6 +68,7 @@ class Pieces:
     def take(self, nbytes: int) -> list[Data]:
         """The first `nbytes`, which must be there, in the pieces in which they came."""
         taken: list[Data] = []
+        self.held -= max(nbytes, 0)
         while nbytes > 0:
             piece = self._next(nbytes)
             nbytes -= len(piece.payload)
@@ -36,20 +76,20 @@ class Pieces:
         return taken
 
     def _next(self, most: int) -> Data:
-        first, begin = self._pieces[0], self._begin
-        size = len(first.payload)
-        end = min(begin + most, size)
-        self.held -= end - begin
-        if end == size:
+        first = self._first
+        if first is None:
+            data = self._pieces[0]
+            if len(data.payload) <= most:
+                return self._pieces.popleft()
+            first = self._first = Remains(data)
+        piece = first.take(most)
+        if not first.left:
             self._pieces.popleft()
-            self._begin, ends, self._ends = 0, self._ends, 0
-            return first if not begin else _part(first, begin, end, ends, len(first.ends))
-        behind = bisect_right(first.ends, end, self._ends)
-        self._begin, ends, self._ends = end, self._ends, behind
-        return _part(first, begin, end, ends, behind)
+            self._first = None
+        return piece
 
 
 def _part(data: Data, begin: int, end: int, first: int, behind: int) -> Data:
     """The bytes from `begin` to `end`, in which the record ends from number `first` to before `behind` lie."""
-    ends = tuple([one - begin for one in data.ends[first:behind]])
-    return Data(data.payload[begin:end], ends, whole=data.whole and end == len(data.payload))
+    ends = tuple([one - begin for one in data.ends[first:behind]]) if first < behind else ()
+    return Data(data.payload[begin:end], ends, data.whole and end == len(data.payload))

@@ -13,6 +13,7 @@ from chaosproxy.chain.actions import Finish, PassOn, Rest
 from chaosproxy.chain.conditions import holds_for_head, needs_head
 from chaosproxy.chain.fault import Fault
 from chaosproxy.chain.limits import keep_size, limit_in
+from chaosproxy.chain.pieces import Remains
 from chaosproxy.chain.place import Director
 from chaosproxy.chain.placed import Placed
 from chaosproxy.chain.resolve import breaks_in_chunk
@@ -63,53 +64,51 @@ class Stage(Actor):
 
     def data(self, data: Data, now: float) -> None:
         """A piece of body enters, whole; a limit that lies in it is met at its exact byte."""
-        rest_of: Data | None = data
-        while rest_of is not None and not self.closed:
-            self.last = now
-            if self.rest is None:
-                piece, rest_of = rest_of, None
-                self._count(piece)
-                actions = self._ask("data", piece, now)
-                if len(actions) > 1:
-                    keep_size(actions, self)
-                self.act(actions, now)
-            else:
-                rest_of = self._pass_resting(rest_of, self.rest, now)
+        self.last = now
+        if self.rest is None and not self.closed:
+            self._show(data, now)
+        else:
+            remains = Remains(data)
+            while remains.left and not self.closed:
+                if self.rest is None:
+                    self._show(remains.take(remains.left), now)
+                else:
+                    self._pass_resting(remains, self.rest, now)
         self.drowse(now)
 
-    def _pass_resting(self, data: Data, rest: Rest, now: float) -> Data | None:
-        """Pass `data` up to the nearest limit of the rest, and meet it; answers what is left behind the limit."""
+    def _show(self, data: Data, now: float) -> None:
+        self._count(data)
+        actions = self._ask("data", data, now)
+        if len(actions) > 1:
+            keep_size(actions, self)
+        self.act(actions, now)
+
+    def _pass_resting(self, data: Remains, rest: Rest, now: float) -> None:
+        """Pass `data` up to the nearest limit of the rest, and meet it."""
         cut, limit = limit_in(data, rest, self)
-        if limit is None:
-            self._count(data)
-            if self.fault.looks:
-                self.fault.saw(data)
-            self.emit(data, now)
-            return None
-        if cut == 0:
+        if limit is not None and cut == 0:
             self.reach(limit, now)
             if self.rest is not None and not self.closed and limit_in(data, self.rest, self) == (0, limit):
-                raise self._bug(data, f"it rests again until {limit} that have passed already")
-            return data
-        size = len(data.payload)
-        left, right = data.split(cut) if cut < size else (data, None)
-        self._count(left)
+                raise self._bug(data.take(data.left), f"it rests again until {limit} that have passed already")
+            return
+        size = data.left
+        piece = data.take(cut)
+        self._count(piece)
         if self.fault.looks:
-            self.fault.saw(left)
-        self.rest = None
-        self.fault.blocked = not self.next.has_room(now)
-        self.fault.records = self.records
-        actions = self._ask("reached", limit, now)
-        if right is not None and any(isinstance(one, Finish) and breaks_in_chunk(one, self) for one in actions):
-            left.size = size  # the chunk that the cut falls into keeps the size it announces
-        self.emit(left, now)
+            self.fault.saw(piece)
+        if limit is None:
+            self.emit(piece, now)
+            return
+        actions = self._reached(limit, now)
+        if data.left and any(isinstance(one, Finish) and breaks_in_chunk(one, self) for one in actions):
+            piece.size = size  # the chunk that the cut falls into keeps the size it announces
+        self.emit(piece, now)
         if not self.closed:  # what has just left may have made a fault nearer the client end it all
             self.act(actions, now)
-        return right
 
     def meets_limit(self, data: Data) -> bool:
         """Whether a limit of the rest lies in `data`."""
-        return self.rest is not None and limit_in(data, self.rest, self)[1] is not None
+        return self.rest is not None and limit_in(Remains(data), self.rest, self)[1] is not None
 
     def _count(self, data: Data) -> None:
         self.bytes += len(data.payload)

@@ -11,6 +11,7 @@ from typing import ClassVar, Final
 
 from chaosproxy.chain.actions import Action, Actions, At, Note
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
+from chaosproxy.chain.pieces import Remains
 from chaosproxy.model.messages import Data
 from chaosproxy.model.places import Way
 from chaosproxy.model.units import Rate, Size, show_size
@@ -67,9 +68,9 @@ class RunningBandwidth(Fault):
         if self._ready < now - self._burst / self._rate:
             self._since, self._sent = now - self._burst / self._rate, 0
         actions: list[Action] = []
-        rest: Data | None = data
-        while rest is not None:
-            piece, rest = self._next_piece(rest, now)
+        remains = Remains(data)
+        while remains.left:
+            piece = remains.take(self._together(now))
             self._sent += len(piece.payload)
             if self._ready <= now:
                 actions.append(piece)
@@ -85,8 +86,7 @@ class RunningBandwidth(Fault):
         """When the last byte given so far has been sent, if the bucket were empty."""
         return self._since + self._sent / self._rate
 
-    def _next_piece(self, data: Data, now: float) -> tuple[Data, Data | None]:
-        """What leaves together: a packet, or what the burst has left for now if that is more."""
+    def _together(self, now: float) -> int:
+        """How many bytes leave together: a packet's, or what the burst has left for now if that is more."""
         left = int((now - self._since) * self._rate + 1e-6) - self._sent
-        cut = max(self._piece, left)
-        return (data, None) if len(data.payload) <= cut else data.split(cut)
+        return max(self._piece, left)

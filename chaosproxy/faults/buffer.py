@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 
 from chaosproxy.chain.actions import FOREVER, Actions, Note, PassOn
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
+from chaosproxy.chain.pieces import Remains
 from chaosproxy.model.headers import first, without
 from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead, Trailers, join
 from chaosproxy.model.places import Way
@@ -102,9 +103,9 @@ class RunningBuffer(Fault):
 
     def data(self, data: Data, now: float) -> Actions:
         actions: list[Data | Note] = []
-        rest: Data | None = data
-        while rest is not None:
-            piece, rest = self._up_to_next_threshold(rest)
+        remains = Remains(data)
+        while remains.left:
+            piece = remains.take(self._up_to_next_threshold(remains))
             if not self._pieces and self._every is not None:
                 self.due = now + self._every
             self._pieces.append(piece)
@@ -114,15 +115,15 @@ class RunningBuffer(Fault):
                 actions.extend(self._release())
         return tuple(actions)
 
-    def _up_to_next_threshold(self, data: Data) -> tuple[Data, Data | None]:
-        """The part that belongs into the present filling, and what is left for the next."""
-        cut = size = len(data.payload)
+    def _up_to_next_threshold(self, remains: Remains) -> int:
+        """How many bytes belong into the present filling."""
+        cut = remains.left
         if self._sizes:
             cut = min(cut, self._sizes[0] - self.held)
         missing = self._events - self._records
-        if self._events and len(data.ends) >= missing:
-            cut = min(cut, data.ends[missing - 1])
-        return data.split(cut) if cut < size else (data, None)
+        if self._events and remains.records >= missing:
+            cut = min(cut, remains.end_of(missing))
+        return cut
 
     def _threshold_met(self) -> bool:
         return bool(self._sizes and self.held >= self._sizes[0]) or bool(self._events and self._records >= self._events)

@@ -13,6 +13,7 @@ from typing import ClassVar, Final, Literal
 
 from chaosproxy.chain.actions import FOREVER, Action, Actions, Note, PassOn
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
+from chaosproxy.chain.pieces import Remains
 from chaosproxy.faults.dribbling import RunningDribble
 from chaosproxy.model.messages import Abort, Data, Dribble, End, Event, Trailers
 from chaosproxy.model.places import Way
@@ -84,7 +85,7 @@ class RunningPace(Fault):
         self._every = spec.every / context.speed
         turn = counted(self._most, "byte" if spec.events is None else "event")
         self._detail = f"{turn} every {show_duration(spec.every)}"
-        self._waiting: deque[Event] = deque()
+        self._waiting: deque[Remains | Event] = deque()
         self._turn = -math.inf
         """When the present turn began."""
         self._used = 0
@@ -99,7 +100,7 @@ class RunningPace(Fault):
         self.held += len(data.payload)
         if not self._waiting and now >= self._turn + self._every:
             self._turn, self._used = now, 0
-        self._waiting.append(data)
+        self._waiting.append(Remains(data))
         return self._go_on(now)
 
     def control(self, event: Event, now: float) -> Actions:
@@ -121,32 +122,33 @@ class RunningPace(Fault):
         actions: list[Action] = []
         waiting = self._waiting
         while waiting:
-            first = waiting.popleft()
-            if isinstance(first, Data):
+            first = waiting[0]
+            if isinstance(first, Remains):
                 if self._used >= self._most:
                     if self._turn + self._every > now:
-                        waiting.appendleft(first)
                         break
                     self._turn, self._used = self._turn + self._every, 0
-                first, behind = self._what_fits(first)
-                if behind is not None:
-                    waiting.appendleft(behind)
-            actions.append(first)
+                actions.append(self._what_fits(first))
+                if first.left:
+                    continue
+            else:
+                actions.append(first)
+            waiting.popleft()
         self.due = self._turn + self._every if waiting else math.inf
         if waiting and not self._noted:
             self._noted = True
             actions.append(Note("fired", self._detail))
         return tuple(actions)
 
-    def _what_fits(self, data: Data) -> tuple[Data, Data | None]:
-        """What of a piece the present turn carries, which is at least something, and what is left for the next."""
-        cut = len(data.payload)
+    def _what_fits(self, data: Remains) -> Data:
+        """What of a piece the present turn carries, which is at least something."""
+        cut = data.left
         left = self._most - self._used
         if self._events is None:
             cut = min(cut, left)
-        elif len(data.ends) >= left:
-            cut = data.ends[left - 1]
-        piece, behind = data.split(cut) if cut < len(data.payload) else (data, None)
+        elif data.records >= left:
+            cut = data.end_of(left)
+        piece = data.take(cut)
         self._used += len(piece.payload) if self._events is None else len(piece.ends)
         self.held -= len(piece.payload)
-        return piece, behind
+        return piece
