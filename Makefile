@@ -16,6 +16,7 @@ demo: $(if $(wildcard $(STAMP)),$(STAMP),$(VENV)/.plain)
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy
 
 install: $(STAMP)
@@ -36,6 +37,7 @@ $(VENV)/.made:
 docs: install
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m docs.shipped
+	$(BIN)/python -m docs.packages
 
 bench: install
 	$(BIN)/python -m benchmarks

@@ -1,46 +1,20 @@
-"""The layers of docs/architecture.md, read from the imports; what may be imported from elsewhere, and where; the public names.
+"""What may be imported from elsewhere, and where; the public names; what every file has. A new library or a new public
+name fails here until somebody says where it belongs.
 
-A new package of ours, a new library or a new public name fails here until somebody says where it belongs.
+Who of ours may import whom is the import linter's to say (`pyproject.toml`, `make lint`); here it is made to say no.
 """
 
 import ast
 import importlib
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-
-MAY_IMPORT = {
-    "errors": set(),
-    "model": {"errors"},
-    "framing": {"model"},
-    "session": {"model"},
-    "journal": {"model"},
-    "report": {"journal", "model"},
-    "chain": {"model", "framing", "session", "journal"},
-    "faults": {"model", "framing", "session", "journal", "chain"},
-    "wire": {"model", "framing", "session", "journal", "chain", "faults"},
-    "http1": {"model", "framing", "session", "journal"},
-    "http2": {"model", "framing", "session", "journal"},
-    "scenario": {"model", "framing", "session", "journal", "chain", "faults"},
-    "proxy": {"model", "framing", "session", "journal", "chain", "faults", "wire", "http1", "http2", "scenario"},
-    "origin": {"model"},
-}
-"""Of each package or file of ours, the others it may import; `errors` may be imported by all."""
-MAY_IMPORT["embedded"] = {*MAY_IMPORT, "report"}
-MAY_IMPORT["demo"] = {*MAY_IMPORT}
-MAY_IMPORT["pytest_plugin"] = {*MAY_IMPORT} - {"demo"}
-MAY_IMPORT["cli"] = {*MAY_IMPORT, "report"}
-MAY_IMPORT["testing"] = {*MAY_IMPORT}
-MAY_IMPORT["__main__"] = {"cli"}
-MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"testing"}
+from docs.imports import ROOT, Import, every_import, imports_of, modules
 
 EDGE = {"cli", "proxy", "wire", "testing", "embedded", "demo", "origin", "pytest_plugin"}
 """Where time passes and sockets are. Below, there is no clock, no chance but what is handed in, and no log."""
@@ -111,83 +85,29 @@ PUBLIC = {
 }
 
 
-@dataclass(frozen=True)
-class Import:
-    """`name` is dotted, with what is taken from a module as its last part: `random.Random`."""
-
-    where: str
-    importer: str
-    name: str
-
-    @property
-    def package(self) -> str:
-        """Of the importer: its place in the layers."""
-        _, package, *_ = *self.importer.split("."), "__init__"
-        return package
-
-
-def imports_of(module: str, text: str, where: str = "") -> Iterator[Import]:
-    """Every import of a module: inside functions, and for types only, too."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{where}:{node.lineno}: relative imports hide their layer"
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        yield from (Import(f"{where}:{node.lineno}", module, name) for name in names)
-
-
-def modules() -> Iterator[tuple[str, Path]]:
-    for path in sorted((ROOT / "chaosproxy").rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
-
-
-def every_import() -> list[Import]:
-    return [
-        one
-        for name, path in modules()
-        for one in imports_of(name, path.read_text(encoding="utf-8"), str(path.relative_to(ROOT)))
-    ]
-
-
 def broken(one: Import) -> str | None:
-    """The rule that an import breaks."""
-    first, *rest = one.name.split(".")
-    if first == "chaosproxy":
-        other = rest[0]
-        if one.package not in MAY_IMPORT:
-            return f"{one.where}: nobody has said what {one.package} may import"
-        if other in {one.package, "errors"} or other in MAY_IMPORT[one.package]:
-            return None
-        return f"{one.where}: {one.package} imports {other}, which is not below it"
+    """The rule of the libraries that an import breaks."""
     parts = one.name.split(".")
+    if parts[0] == "chaosproxy":
+        return None
     names = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
     rule = next((name for name in names if name in ONLY_IN), None)
     if rule is None:
-        return None if first in sys.stdlib_module_names else f"{one.where}: nobody has said where {first} may be used"
+        return (
+            None
+            if parts[0] in sys.stdlib_module_names
+            else f"{one.where}: nobody has said where {parts[0]} may be used"
+        )
     return None if one.package in ONLY_IN[rule] else f"{one.where}: {one.package} imports {one.name}"
 
 
-def test_every_import_is_of_something_below() -> None:
+def test_every_library_is_used_where_it_may_be() -> None:
     assert [problem for one in every_import() if (problem := broken(one))] == []
 
 
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("chaosproxy.model.units", "from chaosproxy.framing import splitter"),
-        ("chaosproxy.http1.session", "from chaosproxy.http2.codes import Code"),
-        ("chaosproxy.http2.session", "import chaosproxy.http1.heads"),
-        ("chaosproxy.http2.session", "from chaosproxy.faults import Cut"),
-        ("chaosproxy.http1.session", "from chaosproxy.chain.line import Line"),
-        ("chaosproxy.chain.stage", "from chaosproxy import faults"),
-        ("chaosproxy.report.line", "from chaosproxy.scenario.load import load"),
-        ("chaosproxy.proxy.proxy", "from chaosproxy.testing import play"),
-        ("chaosproxy", "from chaosproxy.testing import play"),
-        ("chaosproxy.novelty.file", "from chaosproxy.model import units"),
         ("chaosproxy.chain.line", "import trio"),
         ("chaosproxy.faults.buffer", "def due():\n    from time import monotonic"),
         ("chaosproxy.faults.cut", "import random"),
@@ -198,8 +118,57 @@ def test_every_import_is_of_something_below() -> None:
         ("chaosproxy.proxy.proxy", "import requests"),
     ],
 )
-def test_what_these_rules_forbid(module, line) -> None:
+def test_what_the_rules_of_the_libraries_forbid(module, line) -> None:
     assert [problem for one in imports_of(module, line) if (problem := broken(one))]
+
+
+FORBIDDEN = [
+    ("model.units", "framing.splitter"),
+    ("http1.session", "http2.codes"),
+    ("http2.session", "http1.heads"),
+    ("http2.session", "faults.cut"),
+    ("http1.session", "chain.line"),
+    ("chain.stage", "faults.cut"),
+    ("chain.stage", "scenario.load"),
+    ("faults.cut", "wire.plain"),
+    ("wire.plain", "http1.heads"),
+    ("journal.record", "framing.sse"),
+    ("session", "journal.record"),
+    ("chain.line", "journal.record"),
+    ("origin.app", "proxy.proxy"),
+    ("origin.app", "wire.plain"),
+    ("report.line", "scenario.load"),
+    ("report.line", "proxy.proxy"),
+    ("scenario.load", "http2.codes"),
+    ("proxy.proxy", "embedded.parts"),
+    ("proxy.proxy", "testing.play"),
+    ("embedded.served", "cli.main"),
+    ("cli.main", "testing.play"),
+    ("pytest_plugin", "demo.plan"),
+    ("errors", "model.units"),
+]
+"""Of ours that must not import of ours: at least one for each contract and each layer."""
+
+
+def test_what_the_import_linter_forbids(tmp_path) -> None:
+    """Each forbidden import is written into a copy of the tree, inside a function: the linter has to name it."""
+    pytest.importorskip("importlinter", reason="the linter comes with the extra `lint`, and `make lint` runs it")
+    shutil.copytree(ROOT / "chaosproxy", tmp_path / "chaosproxy", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for importer, imported in FORBIDDEN:
+        with (tmp_path / "chaosproxy" / f"{importer.replace('.', '/')}.py").open("a", encoding="utf-8") as file:
+            file.write(f"\n\ndef _late():\n    import chaosproxy.{imported}\n")
+    with (tmp_path / "chaosproxy" / "__init__.py").open("a", encoding="utf-8") as file:
+        file.write("import chaosproxy.testing.play\n")
+    (tmp_path / "chaosproxy" / "model" / "house.py").write_text("from chaosproxy import serve\n", encoding="utf-8")
+    (tmp_path / "chaosproxy" / "novelty.py").touch()
+    linter = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()", "--no-cache"]
+    done = subprocess.run([*linter, "--no-logo"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    said = set(re.findall(r"(\S+) -> (\S+) \(", done.stdout))
+    expected = {(f"chaosproxy.{importer}", f"chaosproxy.{imported}") for importer, imported in FORBIDDEN}
+    expected |= {("chaosproxy", "chaosproxy.testing.play"), ("chaosproxy.model.house", "chaosproxy")}
+    assert expected - said == set(), done.stdout + done.stderr
+    assert "novelty" in done.stdout
 
 
 def test_libraries_that_are_imported_are_declared_and_no_others() -> None:
