@@ -1,4 +1,4 @@
-"""`python -m chaosproxy` is `chaosproxy`."""
+"""`python -m chaosproxy` is `chaosproxy`. Must not know: any command."""
 
 from chaosproxy.cli.main import main
 

@@ -1,4 +1,8 @@
-"""The one exception tree. Foreign exceptions are translated into it where they enter."""
+"""The one exception tree.
+
+Rules: whoever calls into a library translates its exceptions into these, where they enter. Must not know: anything
+else of ours.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -198,6 +198,16 @@ def test_a_fault_s_own_tests_need_no_trio() -> None:
     assert done.stdout == "\n"
 
 
+PACKAGES = sorted({name.split(".")[1] for name, _ in modules() if "." in name})
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_package_says_what_it_is_its_rules_and_what_it_must_not_know(package) -> None:
+    words = " ".join((importlib.import_module(f"chaosproxy.{package}").__doc__ or "").split())
+    assert "Must not know: " in words
+    assert "Rules: " in words or package == "__main__"
+
+
 def test_every_module_says_what_it_is() -> None:
     silent = [name for name, path in modules() if len(ast.get_docstring(ast.parse(path.read_bytes())) or "") < 20]
     assert silent == []

@@ -1,7 +1,7 @@
 """What a head says of the body behind it, as far as a line needs to know: where records end, or that nobody can tell."""
 
 from chaosproxy.chain.line import Line
-from chaosproxy.framing import splitter_for
+from chaosproxy.framing.choose import splitter_for
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.headers import Headers, first
 

@@ -1,6 +1,5 @@
-"""Bytes to records: lossless, independent of chunking, never holding."""
+"""Bytes to records: where SSE events, lines and gRPC messages end, and what one says.
 
-from chaosproxy.framing.choose import kind_of, splitter_for
-from chaosproxy.framing.splitter import RecordKind, Splitter
-
-__all__ = ["RecordKind", "Splitter", "kind_of", "splitter_for"]
+Rules: any bytes are taken and nothing raises; lossless, and the same for any chunking. A splitter never holds a byte;
+what reads whole units (`blocks`) holds the one that has not ended, at most 1 MiB. Must not know: heads, faults, time.
+"""

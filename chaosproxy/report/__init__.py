@@ -1,1 +1,4 @@
-"""The journal for people. Rules: reads records and nothing else."""
+"""The journal for people: an exchange as one line, and moment by moment.
+
+Rules: reads records and nothing else, of running exchanges too. Must not know: how anything came about, terminals.
+"""

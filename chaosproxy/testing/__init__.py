@@ -1,6 +1,6 @@
 """For those who write faults: play a script against them in virtual time, and check what every fault must stand.
 
-Imports everything, is imported by nothing.
+Rules: may import everything, is imported by nothing; importing it loads no Trio. Must not know: test frameworks.
 """
 
 from chaosproxy.testing.checks import check_fault, check_session, check_splitter

@@ -28,7 +28,7 @@ from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.exit import WINDOW
 from chaosproxy.chain.fault import Context, FaultSpec
 from chaosproxy.chain.guard import Guards, watch
-from chaosproxy.framing import RecordKind
+from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead
 from chaosproxy.model.places import Framing
 

@@ -3,7 +3,7 @@
 import pytest
 
 from chaosproxy.chain.editing import Editing
-from chaosproxy.framing import splitter_for
+from chaosproxy.framing.choose import splitter_for
 from chaosproxy.model.messages import Data
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chaosproxy.framing import kind_of, splitter_for
+from chaosproxy.framing.choose import kind_of, splitter_for
 
 
 @pytest.mark.parametrize(
