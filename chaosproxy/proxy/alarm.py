@@ -1,7 +1,8 @@
-"""One heap and one task for the deadlines of all exchanges.
+"""One heap, one task and one timer for the deadlines of all exchanges.
 
-Timers are lazy: an exchange sets the alarm only when its earliest deadline moves nearer; a ring that finds nothing due
-sets it once more. A ring runs synchronously: wake, take, send. Must not know: what a ring does.
+Deadlines are lazy: an exchange sets the alarm only when its earliest one moves nearer; a ring that finds nothing due sets
+it once more. A ring runs synchronously: wake, take, send; whoever is due at the same moment is rung in the same turn, and
+the timer is set once behind them all. Must not know: what a ring does.
 """
 
 import heapq
@@ -9,6 +10,11 @@ import math
 from typing import Protocol
 
 import trio
+
+from chaosproxy.wire.timer import Timer, timer
+
+_FEW = 64
+"""So many outdated entries are not worth looking for."""
 
 
 class Ringable(Protocol):
@@ -26,25 +32,57 @@ class Alarm:
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Ringable]] = []
-        self._scope = trio.CancelScope()
+        self._timer: Timer | None = None
+        self._next = -math.inf
+        """What the timer is set to; -inf while it will be set anyway."""
         self._count = 0
+        self._outdated = 0
+        """Entries of the heap that nobody waits for any more."""
 
     def set(self, who: Ringable, time: float) -> None:
         """Ring `who` at `time`, in the clock of trio.current_time. Call only with `time < who.armed`."""
+        if who.armed != math.inf:
+            self._leave_behind()
         who.armed = time
         self._count += 1
         heapq.heappush(self._heap, (time, self._count, who))
-        self._scope.deadline = min(self._scope.deadline, time)
+        if time < self._next and self._timer is not None:
+            self._next = time
+            self._timer.set(time)
+
+    def forget(self, who: Ringable) -> None:
+        """Never ring `who` again; what was set for it does not keep it in memory."""
+        held = -math.inf < who.armed < math.inf
+        who.armed = -math.inf
+        if held:
+            self._leave_behind()
+
+    def _leave_behind(self) -> None:
+        self._outdated += 1
+        if self._outdated > _FEW + len(self._heap) // 2:
+            self._heap = [entry for entry in self._heap if entry[0] == entry[2].armed]
+            heapq.heapify(self._heap)
+            self._outdated = 0
 
     async def run(self) -> None:
         """The alarm's task; runs until cancelled."""
-        while True:
-            self._scope = trio.CancelScope(deadline=self._heap[0][0] if self._heap else math.inf)
-            with self._scope:
-                await trio.sleep_forever()
-            now = trio.current_time()
-            while self._heap and self._heap[0][0] <= now:
-                time, _, who = heapq.heappop(self._heap)
-                if time == who.armed:  # else an earlier ring has replaced it
-                    who.armed = math.inf
-                    who.ring(now)
+        self._timer = timer()
+        try:
+            while True:
+                self._next = self._heap[0][0] if self._heap else math.inf
+                self._timer.set(self._next)
+                await self._timer.wait()
+                self._next = -math.inf
+                self._ring(trio.current_time())
+        finally:
+            self._timer.close()
+            self._timer = None
+
+    def _ring(self, now: float) -> None:
+        while self._heap and self._heap[0][0] <= now:
+            time, _, who = heapq.heappop(self._heap)
+            if time == who.armed:
+                who.armed = math.inf
+                who.ring(now)
+            else:
+                self._outdated -= 1

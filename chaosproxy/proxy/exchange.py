@@ -263,7 +263,7 @@ class Exchange:
         if self._finished or not self.client.over or (upstream is not None and not upstream.over):
             return
         self._finished = True
-        self.armed = -math.inf  # no later ring finds it
+        self._house.alarm.forget(self)
         if self._plan is not None:
             chain = self._plan.chain
             chain.close(now)

@@ -1,11 +1,14 @@
 """One alarm for all: never early, the latest word counts, everybody is rung."""
 
+import gc
 import math
+import weakref
 
 import trio
 import trio.testing
 
 from chaosproxy.proxy.alarm import Alarm
+from chaosproxy.wire.timer import LoopTimer
 
 
 class Sleeper:
@@ -57,6 +60,77 @@ async def test_whoever_is_over_is_not_rung(autojump_clock, nursery):
     alarm, sleeper = Alarm(), Sleeper()
     nursery.start_soon(alarm.run)
     alarm.set(sleeper, 1)
-    sleeper.armed = -math.inf
+    alarm.forget(sleeper)
     await trio.sleep(10)
     assert sleeper.rung == []
+
+
+async def test_whoever_is_over_is_not_held_in_memory(autojump_clock, nursery):
+    """An exchange of a second that may last an hour is not kept for an hour."""
+    alarm, longest = Alarm(), Sleeper()
+    nursery.start_soon(alarm.run)
+    alarm.set(longest, 3600)
+    gone = []
+    for _ in range(1000):
+        sleeper = Sleeper()
+        gone.append(weakref.ref(sleeper))
+        alarm.set(sleeper, 3600)
+        alarm.set(sleeper, 1800)
+        alarm.forget(sleeper)
+    del sleeper
+    gc.collect()
+    assert sum(one() is not None for one in gone) < 200
+    await trio.sleep(4000)
+    assert longest.rung == [3600]
+
+
+async def test_the_timer_is_set_once_for_all_who_are_due_together(autojump_clock, nursery, monkeypatch):
+    """And not at all where a deadline only moves farther away."""
+    times: list[float] = []
+
+    class Counted(LoopTimer):
+        def set(self, time: float) -> None:
+            times.append(time)
+            super().set(time)
+
+    monkeypatch.setattr("chaosproxy.proxy.alarm.timer", Counted)
+    alarm = Alarm()
+
+    class Again(Sleeper):
+        def ring(self, now: float) -> None:
+            super().ring(now)
+            if len(self.rung) == 1:
+                alarm.set(self, now + 1)
+
+    sleepers = [Again() for _ in range(100)]
+    for sleeper in sleepers:
+        alarm.set(sleeper, 1)
+    nursery.start_soon(alarm.run)
+    await trio.sleep(0.5)
+    alarm.set(Sleeper(), 7)
+    await trio.sleep(5)
+    assert {tuple(sleeper.rung) for sleeper in sleepers} == {(1, 2)}
+    assert times == [1, 2, 7]
+
+
+async def test_never_early_in_real_time(nursery):
+    alarm, done = Alarm(), trio.Event()
+    asked, early = [], []
+
+    class Strict(Sleeper):
+        def ring(self, now: float) -> None:
+            super().ring(now)
+            early.extend(["early"] if now < asked[-1] or trio.current_time() < asked[-1] else [])
+            if len(self.rung) == 50:
+                done.set()
+                return
+            asked.append(now + len(self.rung) / 1e5)
+            alarm.set(self, asked[-1])
+
+    nursery.start_soon(alarm.run)
+    sleeper = Strict()
+    asked.append(trio.current_time())
+    alarm.set(sleeper, asked[-1])
+    with trio.fail_after(20):
+        await done.wait()
+    assert not early
