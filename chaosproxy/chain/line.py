@@ -103,7 +103,6 @@ class Line:
         exit_, first = self.exit, self.first
         if (
             size > room
-            or size > exit_.window
             or type(first) is not Span
             or first.next is not exit_
             or exit_.events

@@ -16,7 +16,7 @@ from chaosproxy.wire.dribbling import Dribbling
 from chaosproxy.wire.transport import Transport, TruncatedError
 from chaosproxy.wire.wire import Wire
 
-READ = 256 * 1024
+READ = 128 * 1024
 READS_PER_TURN = 4
 """So that no connection starves another."""
 RESET_WAIT = 0.2
