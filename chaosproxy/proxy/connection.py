@@ -17,6 +17,7 @@ from chaosproxy.wire.transport import Transport, TruncatedError
 from chaosproxy.wire.wire import Wire
 
 READ = 128 * 1024
+"""More is slower: malloc gives such a buffer back to the system behind each read, and every page of it comes anew."""
 READS_PER_TURN = 4
 """So that no connection starves another."""
 RESET_WAIT = 0.2

@@ -1,5 +1,6 @@
 """Admission: who has room, who is credited, and that nothing stays behind once there is room again."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -65,6 +66,17 @@ class RunningStop(Triggered):
 def test_without_faults_the_exit_admits_a_window_beyond_what_was_taken(play):
     played = play([], TEN, room=0, window=25)
     assert (played.bytes_in, played.admitted, played.bytes_out) == (80, 30, 0)
+
+
+def test_what_the_client_takes_at_once_waits_nowhere_however_much_it_is():
+    line = Chain([], began=0.0, window=25).response
+    line.push_control(ResponseHead(200), 0.0)
+    line.take(0.0)
+    pieces = [Data(b"0123456789") for _ in range(8)]
+    assert line.pass_through(pieces, 1.0, room=math.inf)
+    assert (line.bytes_out, line.waiting, line.take_admitted()) == (80, False, 80)
+    assert not line.pass_through(pieces, 2.0, room=79)
+    assert (line.bytes_out, line.waiting, line.wants(), line.take_admitted()) == (80, True, False, 30)
 
 
 def test_a_fault_at_rest_adds_no_room_however_much_it_claims(play):
