@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from chaosproxy.model.messages import Abort, RequestHead
 from chaosproxy.model.places import Manner, Peer
-from chaosproxy.proxy.connection import Connection, Spawn
+from chaosproxy.proxy.carrier import Carrier
+from chaosproxy.proxy.connection import Spawn
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.hearing import ClientListener, DeafExchange
 from chaosproxy.session import Arrived, Closed, Gone, Granted, Session, Signal, Stopped
@@ -15,7 +16,7 @@ from chaosproxy.wire.wire import Wire
 Opener = Callable[["ClientConnection", int, RequestHead | Abort, float, float], Exchange]
 
 
-class ClientConnection(Connection):
+class ClientConnection(Carrier[ClientListener]):
     """`open_exchange(connection, stream, first event, began, now)` makes and begins an exchange."""
 
     def __init__(
@@ -32,7 +33,6 @@ class ClientConnection(Connection):
         super().__init__(transport, session, number, spawn, wire)
         if wire is not None:
             wire.on_end = self._ended_by_fault
-        self.exchanges: dict[int, ClientListener] = {}
         self.first_stream = 0
         self._open_exchange = open_exchange
         self._watch = watch
@@ -99,22 +99,8 @@ class ClientConnection(Connection):
         if self.over and not self.exchanges:
             self.leave()
 
-    def deafen(self, stream: int) -> None:
-        """Whatever the client does on `stream` is not heard, until `hear`; on HTTP/1 nothing of it is read."""
-        exchange = self.exchanges.get(stream)
-        if exchange is None:
-            return  # the client has left, or has its answer: there is nothing to hear
-        self.exchanges[stream] = DeafExchange(exchange)
-        if self.session.protocol != "h2":
-            self.read_nothing()
-
-    def hear(self, stream: int, now: float) -> None:
-        """Again; first what has been missed."""
-        deaf = self.exchanges.get(stream)
-        if isinstance(deaf, DeafExchange):
-            self.exchanges[stream] = deaf.listener
-            self.read_again()
-            deaf.replay(now)
+    def stand_in(self, listener: ClientListener) -> ClientListener:
+        return DeafExchange(listener)
 
     def resume(self) -> None:
         """What the client had sent ahead: pipelined requests, one after another, the first bytes of a tunnel. A loop, so
@@ -167,9 +153,6 @@ class ClientConnection(Connection):
         if abort.manner is not Manner.SILENCE:
             self.broken = True
             self.leave()
-
-    def owes(self) -> bool:
-        return bool(self.exchanges) and not self.broken
 
     def closed(self) -> None:
         self.over = True

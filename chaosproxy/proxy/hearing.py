@@ -6,7 +6,7 @@ is read for the sake of its other streams. Must not know: which fault it was, ho
 """
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from chaosproxy.model.messages import Abort, Event
 from chaosproxy.model.places import Peer
@@ -39,10 +39,14 @@ class UpstreamListener(Protocol):
         ...
 
 
-class Kept:
-    """Calls, to be made once the machine is back, at the time of that."""
+AnyListener = TypeVar("AnyListener")
 
-    def __init__(self) -> None:
+
+class StandIn(Generic[AnyListener]):
+    """Keeps calls meant for `listener`, to be made once the machine is back, at the time of that."""
+
+    def __init__(self, listener: AnyListener) -> None:
+        self.listener = listener
         self._calls: list[Callable[[float], None]] = []
 
     def keep(self, call: Callable[[float], None]) -> None:
@@ -55,12 +59,8 @@ class Kept:
             call(now)
 
 
-class DeafExchange(Kept):
+class DeafExchange(StandIn[ClientListener]):
     """Nobody hears the client. That its socket takes more, and what a fault does to its connection, is no word of its."""
-
-    def __init__(self, listener: ClientListener) -> None:
-        super().__init__()
-        self.listener = listener
 
     @property
     def in_tunnel(self) -> bool:
@@ -79,12 +79,8 @@ class DeafExchange(Kept):
         self.listener.connection_ended(abort, now)
 
 
-class DeafUpstreamSide(Kept):
+class DeafUpstreamSide(StandIn[UpstreamListener]):
     """Nobody hears the upstream."""
-
-    def __init__(self, listener: UpstreamListener) -> None:
-        super().__init__()
-        self.listener = listener
 
     def response_events(self, events: list[Event], _now: float) -> None:
         self.keep(lambda now: self.listener.response_events(events, now))

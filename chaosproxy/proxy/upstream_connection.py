@@ -8,7 +8,8 @@ from typing import Protocol
 from chaosproxy.model.messages import Abort
 from chaosproxy.model.places import Peer, Scope
 from chaosproxy.proxy.address import UpstreamAddress
-from chaosproxy.proxy.connection import Connection, Spawn
+from chaosproxy.proxy.carrier import Carrier
+from chaosproxy.proxy.connection import Spawn
 from chaosproxy.proxy.hearing import DeafUpstreamSide, UpstreamListener
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session, Signal, Stopped
 from chaosproxy.wire.transport import Transport
@@ -45,7 +46,7 @@ class Owner(Protocol):
         ...
 
 
-class UpstreamConnection(Connection):
+class UpstreamConnection(Carrier[UpstreamListener]):
     """Signals of the session go to the exchange on their stream."""
 
     def __init__(
@@ -59,7 +60,6 @@ class UpstreamConnection(Connection):
     ) -> None:
         super().__init__(transport, session, number, spawn, wire)
         self.upstream = upstream
-        self.exchanges: dict[int, UpstreamListener] = {}
         self.used = False
         """It has carried an exchange before, so that an end before any answer may be a race with its idle timeout."""
 
@@ -95,26 +95,12 @@ class UpstreamConnection(Connection):
             for signal in self.session.resume():
                 self.handle(Arrived(signal.stream, [taken_along]) if isinstance(signal, Arrived) else signal, now)
 
-    def deafen(self, stream: int) -> None:
-        """Whatever the upstream does on `stream` is not heard, until `hear`; on HTTP/1 nothing of it is read."""
-        self.exchanges[stream] = DeafUpstreamSide(self.exchanges[stream])
-        if self.session.protocol != "h2":
-            self.read_nothing()
-
-    def hear(self, stream: int, now: float) -> None:
-        """Again; first what has been missed."""
-        deaf = self.exchanges.get(stream)
-        if isinstance(deaf, DeafUpstreamSide):
-            self.exchanges[stream] = deaf.listener
-            self.read_again()
-            deaf.replay(now)
+    def stand_in(self, listener: UpstreamListener) -> UpstreamListener:
+        return DeafUpstreamSide(listener)
 
     def writable(self, now: float) -> None:
         for exchange in list(self.exchanges.values()):
             exchange.upstream_writable(now)
-
-    def owes(self) -> bool:
-        return bool(self.exchanges) and not self.broken
 
     def closed(self) -> None:
         self.over = True

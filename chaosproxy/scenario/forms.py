@@ -3,6 +3,7 @@
 Rules: what is written leads to exactly one object of the chain's vocabulary. Must not know: faults, places.
 """
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 import re2
@@ -82,12 +83,17 @@ _AT = table(
 )
 
 
+def _the_one(names: Iterable[str], given: dict[str, Any]) -> str:
+    """Which of `names` is given; it has to be exactly one."""
+    found = [name for name in names if name in given]
+    if len(found) != 1:
+        seen = f"found {' and '.join(found)}" if found else "found none"
+        raise refuse(f"{seen}; expected exactly one of {', '.join(names)}")
+    return found[0]
+
+
 def _trigger(given: dict[str, Any]) -> Trigger:
-    places = [name for name in _PLACES if name in given]
-    if len(places) != 1:
-        seen = f"found {' and '.join(places)}" if places else "found none"
-        raise refuse(f"{seen}; expected exactly one of {', '.join(_PLACES)}")
-    place = places[0]
+    place = _the_one(_PLACES, given)
     if given.get("bytes") == 0:
         raise refuse("found bytes: 0; expected 1 or more (before the first byte is `body`)", "bytes")
     if "times" in given and "every" not in given:
@@ -165,11 +171,7 @@ _BESIDE = {"stream": frozenset[str](), "goaway": frozenset({"last"}), "status": 
 
 
 def _ending_mapping(given: dict[str, Any]) -> Ending:
-    kinds = [kind for kind in _BESIDE if kind in given]
-    if len(kinds) != 1:
-        seen = f"found {' and '.join(kinds)}" if kinds else "found none"
-        raise refuse(f"{seen}; expected exactly one of {', '.join(_BESIDE)}")
-    kind = kinds[0]
+    kind = _the_one(_BESIDE, given)
     odd = sorted(given.keys() - _BESIDE[kind] - {kind})
     if odd:
         raise refuse(f"`{odd[0]}` does not go with `{kind}`", odd[0])

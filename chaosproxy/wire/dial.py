@@ -7,7 +7,8 @@ import contextlib
 import os
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Protocol
 
 import trio
 
@@ -18,6 +19,12 @@ from chaosproxy.wire.transport import Transport
 
 WITHIN = 30.0
 """Seconds for connecting and, again, for the handshake."""
+
+
+class Closable(Protocol):
+    """A socket, or a transport."""
+
+    def close(self) -> None: ...
 
 
 async def dial(host: str, port: int) -> Plain:
@@ -62,19 +69,26 @@ async def _straight(host: str, port: int) -> Plain:
         sock = trio.socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     except OSError as error:  # no descriptor is left, or the machine has no such family
         raise UpstreamFault(f"{host}:{port}: {_reason(error)}") from error
+    with _closing(sock, f"{host}:{port}", "answer", _reason):
+        await sock.connect((host, port))
+    return Plain(socket.socket(fileno=sock.detach()))
+
+
+@contextlib.contextmanager
+def _closing(opened: Closable, where: str, awaited: str, said: Callable[[OSError], str]) -> Iterator[None]:
+    """What is `awaited` comes in time, or whatever goes wrong closes what was opened and is said in one line."""
     try:
         with trio.fail_after(WITHIN):
-            await sock.connect((host, port))
+            yield
     except trio.TooSlowError:
-        sock.close()
-        raise UpstreamFault(f"{host}:{port}: no answer within {WITHIN:g} s") from None
+        opened.close()
+        raise UpstreamFault(f"{where}: no {awaited} within {WITHIN:g} s") from None
     except OSError as error:
-        sock.close()
-        raise UpstreamFault(f"{host}:{port}: {_reason(error)}") from error
+        opened.close()
+        raise UpstreamFault(f"{where}: {said(error)}") from error
     except BaseException:
-        sock.close()
+        opened.close()
         raise
-    return Plain(socket.socket(fileno=sock.detach()))
 
 
 def _unwrapped(transport: Transport) -> Transport:
@@ -94,22 +108,13 @@ async def connect(
     if context is None:
         return below
     transport = Memory(below, context, server_side=False, server_hostname=server_name or host)
-    try:
-        with trio.fail_after(WITHIN):
-            await transport.handshake()
-    except trio.TooSlowError:
-        transport.close()
-        raise UpstreamFault(f"{host}:{port}: no TLS handshake within {WITHIN:g} s") from None
-    except TlsError as error:
-        transport.close()
-        raise UpstreamFault(f"{host}:{port}: {error}") from error
-    except OSError as error:
-        transport.close()
-        raise UpstreamFault(f"{host}:{port}: TLS: {error}") from error
-    except BaseException:
-        transport.close()
-        raise
+    with _closing(transport, f"{host}:{port}", "TLS handshake", _handshake_reason):
+        await transport.handshake()
     return transport
+
+
+def _handshake_reason(error: OSError) -> str:
+    return str(error) if isinstance(error, TlsError) else f"TLS: {error}"
 
 
 def _reason(error: BaseException) -> str:
