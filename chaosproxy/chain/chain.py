@@ -14,16 +14,24 @@ from chaosproxy.chain.exit import WINDOW
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.place import Place
 from chaosproxy.chain.placed import Noted, Placed
-from chaosproxy.chain.resolve import chosen, made, survives
+from chaosproxy.chain.resolve import chosen, events_of, made, survives
 from chaosproxy.chain.stage import Stage
-from chaosproxy.model.messages import Data, End, Event
+from chaosproxy.model.messages import End, Event
 from chaosproxy.model.places import Peer, Way
 
 __all__ = ["Chain", "Noted", "Placed"]
 
+NOBODY: frozenset[Peer] = frozenset()
+"""One for all: a frozenset that is made empty is one more object for each exchange."""
+
 
 class Chain:
     """Built from the faults in the order a response travels, upstream first."""
+
+    __slots__ = (
+        "_absent", "_acting", "_fired", "_own_ends", "_responses", "_unnoticed", "_untold", "began", "cancel_cause",
+        "cancelled", "last_words", "notes", "request", "response", "silent", "upstream_endings",
+    )  # fmt: skip
 
     def __init__(self, placed: Sequence[Placed], *, began: float, window: int = WINDOW, lazy: bool = True) -> None:
         """`began`: when the request's first byte came. `lazy`: see `Line`."""
@@ -183,7 +191,7 @@ class Chain:
         place.closed = True
         self.upstream_endings = finish.upstream
         self.last_words = place.placed.spec.way is Way.REQUEST
-        self._let_go(out, self._answer(result) if isinstance(result, Reply) else result, now, finish.cause)
+        self._let_go(out, events_of(result) if isinstance(result, Reply) else result, now, finish.cause)
         if finish.keep_upstream:
             place.told = out.told = True
         else:
@@ -202,7 +210,7 @@ class Chain:
             self.note(place, "not_fired", "head sent", now)
             return
         place.closed = True
-        self._let_go(out, self._answer(reply), now, cause)
+        self._let_go(out, events_of(reply), now, cause)
         self._leave(place, cause, now)
 
     def _let_go(self, out: Stage, events: tuple[Event, ...], now: float, cause: str = "") -> None:
@@ -215,12 +223,6 @@ class Chain:
         if cause:
             out.closed = True
         out.line.dirty = True
-
-    @staticmethod
-    def _answer(reply: Reply) -> tuple[Event, ...]:
-        if reply.body and not reply.head.final:
-            return (reply.head, Data(reply.body), End())
-        return (reply.head, End())
 
     def cancel(self, place: Place, now: float) -> None:
         """A fault no longer wants the upstream; what it has emitted still flows."""
@@ -259,12 +261,12 @@ class Chain:
     @property
     def unheard(self) -> frozenset[Peer]:
         """Whose bytes nobody reads, and whose leaving nobody sees: the machine at that end is gone."""
-        found = set()
+        found = set[Peer]()
         if any(self._responses[index].placed.hop == self._responses[-1].placed.hop for index in self._absent):
             found.add(Peer.CLIENT)
         if any(stage.away and stage.placed.hop == self._responses[0].placed.hop for stage in self._responses):
             found.add(Peer.UPSTREAM)
-        return frozenset(found)
+        return frozenset(found) if found else NOBODY
 
     def _leave(self, place: Place, cause: str, now: float) -> None:
         """For every hop nearer the upstream this ending is its client leaving."""

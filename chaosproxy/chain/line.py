@@ -23,6 +23,9 @@ from chaosproxy.framing.sse import SseSplitter
 from chaosproxy.model.messages import Data, End, Event, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Way
 
+EMPTY: deque[Event] = deque()
+"""Stands for each that is empty: it would hold 700 bytes. Nothing is ever put into it."""
+
 _KINDS: dict[type, RecordKind] = {
     SseSplitter: "sse",
     LineSplitter: "lines",
@@ -34,13 +37,18 @@ _KINDS: dict[type, RecordKind] = {
 class Line:
     """The places of one way, in the order it travels."""
 
+    __slots__ = (
+        "_admitted", "_stopped", "blocked", "bytes_in", "chunks_in", "coded", "complete", "completing", "dirty",
+        "due", "entry", "exit", "first", "has_head", "kind", "lazy", "records", "records_in", "stages", "way",
+    )  # fmt: skip
+
     def __init__(self, way: Way, stages: Sequence[Stage], *, window: int = WINDOW, lazy: bool = True) -> None:
         """`lazy=False` keeps every place awake in the line: the same behaviour, the slow way (tests compare)."""
         self.way = way
         self.lazy = lazy
         self.stages = list(stages)
         self.exit = Exit(window)
-        self.entry: deque[Event] = deque()
+        self.entry = EMPTY
         self.records: Splitter | None = None
         """Finds record ends at the entry; set by the driver when it has seen the head, before it pushes it."""
         self.coded = False
@@ -139,13 +147,19 @@ class Line:
         first, entry = self.first, self.entry
         for data in pieces:
             if entry or not first.make_room(now):
-                entry.append(data)
+                self._keep(data)
+                entry = self.entry
                 self.blocked = True
             else:
                 self._admitted += len(data.payload)
                 first.data(data, now)
         if self.dirty or self.blocked or self.exit.size >= self.exit.window:
             self.settle(now)
+
+    def _keep(self, event: Event) -> None:
+        if not self.entry:
+            self.entry = deque()
+        self.entry.append(event)
 
     def push_control(self, event: Event, now: float) -> None:
         """A head, an Interim, Trailers or a terminal."""
@@ -198,14 +212,12 @@ class Line:
         """What has come through, in order; Data up to `room` bytes (see `Exit.take`). What was held back for want of
         room moves up."""
         exit_ = self.exit
-        if exit_.has_room(now):
-            events = exit_.take(room, split=split)
-        else:
-            events = exit_.take(room, split=split)
-            if exit_.has_room(now):
-                self.pump(now)
-                self._resume(now)
-                self._plan(now)
+        full = not exit_.has_room(now)
+        events = exit_.take(room, split=split)
+        if full and exit_.has_room(now):
+            self.pump(now)
+            self._resume(now)
+            self._plan(now)
         if self.completing is not None and self.completing in events:
             exit_.records_out += any(event is self.completing for event in events)
         return events
@@ -230,18 +242,17 @@ class Line:
             if stage.outbox:
                 stage.release(now)
                 stage.drowse(now)
-        entry = self.entry
-        while entry:
-            event = entry[0]
+        while self.entry:
+            event = self.entry[0]
             if isinstance(event, Data):
                 if not self.first.make_room(now):
                     self.blocked = True
                     break
-                entry.popleft()
                 self._admitted += len(event.payload)
+            self.entry.popleft()
+            if isinstance(event, Data):
                 self.first.data(event, now)
             else:
-                entry.popleft()
                 self.first.control(event, now)
 
     def wake(self, now: float) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chaosproxy.chain.actions import Finish, Reply
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.model.headers import Headers, first, replaced
-from chaosproxy.model.messages import Abort, End, Event, Goaway, ResponseHead, Trailers
+from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, ResponseHead, Trailers
 from chaosproxy.model.places import Framing, Manner, Peer, Scope
 
 if TYPE_CHECKING:
@@ -109,3 +109,10 @@ def answer(status: int, headers: Headers, body: bytes, method: bytes) -> Reply:
         headers = replaced(headers, b"content-length", b"%d" % len(body))
     final = empty or method == b"HEAD" or not body
     return Reply(ResponseHead(status, headers, framing=Framing.NONE if empty else Framing.LENGTH, final=final), body)
+
+
+def events_of(reply: Reply) -> tuple[Event, ...]:
+    """The whole answer, as it travels on."""
+    if reply.body and not reply.head.final:
+        return (reply.head, Data(reply.body), End())
+    return (reply.head, End())

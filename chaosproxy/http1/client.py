@@ -18,6 +18,8 @@ from chaosproxy.session import Arrived, Closed, Closing, Granted, Signal, Stoppe
 
 
 class ClientConnection(Connection):
+    __slots__ = ("_block", "_interims", "_persistent", "_request", "_switching")
+
     role = Role.CLIENT
 
     def __init__(self, *, limits: Limits = LIMITS) -> None:

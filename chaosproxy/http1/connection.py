@@ -54,6 +54,11 @@ class Inbound(Enum):
 class Connection(ABC):
     """See `chaosproxy.session.Session`."""
 
+    __slots__ = (
+        "_count", "_decoder", "_encoder", "_inbound", "_leaving", "_limits", "_outgoing", "_stream", "_trailers",
+        "_waiting", "closing", "hungry", "reusable",
+    )  # fmt: skip
+
     role: Role
     protocol = "http/1.1"
 

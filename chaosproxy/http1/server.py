@@ -22,6 +22,8 @@ _NO_REQUEST = RequestHead(b"GET", b"/")
 
 
 class ServerConnection(Connection):
+    __slots__ = ("_block", "_end_owed", "_finished", "_last", "_request", "_scheme", "_told")
+
     role = Role.SERVER
 
     def __init__(self, *, limits: Limits = LIMITS, scheme: bytes = b"http") -> None:

@@ -19,6 +19,11 @@ Opener = Callable[["ClientConnection", int, RequestHead | Abort, float, float], 
 class ClientConnection(Carrier[ClientListener]):
     """`open_exchange(connection, stream, first event, began, now)` makes and begins an exchange."""
 
+    __slots__ = (
+        "_again", "_first_byte", "_newest", "_on_closed", "_open_exchange", "_resuming", "_seen", "_watch",
+        "exchanges", "first_stream",
+    )  # fmt: skip
+
     def __init__(
         self,
         transport: Transport,

@@ -46,6 +46,11 @@ class ExchangeChannel(ClientChannel, Protocol):
 class ClientSide:
     """Delivers. `over` once the answer has ended for the client, one way or the other."""
 
+    __slots__ = (
+        "_framing", "_is_h2", "_observer", "_records", "bodiless", "connection", "head_sent", "over",
+        "response_ended", "silenced", "stream", "upgrading",
+    )  # fmt: skip
+
     def __init__(self, connection: ClientChannel, stream: int, observer: Observer) -> None:
         self.connection = connection
         self.stream = stream

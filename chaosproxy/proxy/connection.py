@@ -29,6 +29,11 @@ Spawn = Callable[..., object]
 class Connection(ABC):
     """The reader and the output of one connection; `handle` says what a signal means on its side."""
 
+    __slots__ = (
+        "_ending", "_queue", "_scope", "_spawn", "_wake", "blocked", "broken", "deaf", "number", "over", "paused",
+        "session", "transport", "wire",
+    )  # fmt: skip
+
     def __init__(
         self, transport: Transport, session: Session, number: int, spawn: Spawn, wire: Wire | None = None
     ) -> None:

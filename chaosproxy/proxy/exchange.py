@@ -41,6 +41,11 @@ class House(Protocol):
 class Exchange:
     """Made when a request head arrives; `begin` binds the plan."""
 
+    __slots__ = (
+        "_again", "_busy", "_connection", "_ears", "_finished", "_held", "_house", "_plan", "_release",
+        "_request_complete", "armed", "began", "client", "observer", "record", "upstream",
+    )  # fmt: skip
+
     def __init__(
         self, house: House, connection: ExchangeChannel, stream: int, record: ExchangeRecord, began: float
     ) -> None:

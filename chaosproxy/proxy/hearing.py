@@ -111,6 +111,8 @@ class UpstreamEnd(Protocol):
 class Ears:
     """Whom one exchange hears."""
 
+    __slots__ = ("_client", "_stream", "_upstream", "unheard")
+
     def __init__(self, client: Hearer, stream: int, upstream: UpstreamEnd) -> None:
         self.unheard: frozenset[Peer] = frozenset()
         self._client, self._stream = client, stream

@@ -49,6 +49,8 @@ class Owner(Protocol):
 class UpstreamConnection(Carrier[UpstreamListener]):
     """Signals of the session go to the exchange on their stream."""
 
+    __slots__ = ("exchanges", "upstream", "used")
+
     def __init__(
         self,
         transport: Transport,
