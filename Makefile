@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+MITMPROXY := .venv-mitmproxy
 
 .PHONY: test demo lint docs bench clean install
 
@@ -39,8 +40,10 @@ docs: install
 	$(BIN)/python -m docs.shipped
 	$(BIN)/python -m docs.packages
 
+# mitmproxy wants other versions of h11 and h2 than we do: it has an environment of its own, or is named as missing.
 bench: install
-	$(BIN)/python -m benchmarks
+	@test -x $(MITMPROXY)/bin/mitmdump || { $(PYTHON) -m venv $(MITMPROXY) && $(MITMPROXY)/bin/python -m pip install --quiet --disable-pip-version-check mitmproxy; } || echo "mitmproxy cannot be installed: it is left out"
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(MITMPROXY) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -58,10 +58,10 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What the proxy costs, beside others.")
     parser.add_argument("--quick", action="store_true", help="one short round: a look, not a measurement")
     parser.add_argument("--rounds", type=int, help="default 5")
-    parser.add_argument("--streams", type=int, default=100)
+    parser.add_argument("--streams", type=int, help="default 100")
     parser.add_argument("--rate", type=float, default=20.0, help="events a second and stream")
-    parser.add_argument("--seconds", type=float, help="of each visit, default 4")
-    parser.add_argument("--megabytes", type=int, help="of each bulk visit, in MiB, default 512")
+    parser.add_argument("--seconds", type=float, help="of each visit, default 2.5")
+    parser.add_argument("--megabytes", type=int, help="of each bulk visit, in MiB, default 256")
     parser.add_argument(
         "--only",
         action="append",
@@ -73,8 +73,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every number there")
     given = parser.parse_args()
     given.rounds = given.rounds or (1 if given.quick else 5)
-    given.seconds = given.seconds or (0.3 if given.quick else 4.0)
-    given.megabytes = given.megabytes or (16 if given.quick else 512)
+    given.streams = given.streams or (20 if given.quick else 100)
+    given.seconds = given.seconds or (0.2 if given.quick else 2.5)
+    given.megabytes = given.megabytes or (4 if given.quick else 256)
     return given
 
 
@@ -84,7 +85,7 @@ def main() -> int:
     amounts = Measure(
         given.rounds,
         given.seconds,
-        0.1 if given.quick else 0.7,
+        0.05 if given.quick else 0.7,
         given.streams,
         given.rate,
         given.megabytes,

@@ -55,6 +55,24 @@ ROWS = {
 }
 """Six faults in three hops. Of the second the latencies act, on every piece; the reader accepts no coding."""
 
+TALE = 20
+"""Events of a short stream."""
+_LAST = f"at: {{event: {TALE}}}"
+ENDINGS: dict[str, tuple[str | None, str]] = {
+    "none": (None, "end"),
+    "cut, clean": (f"cut: {{{_LAST}, then: clean}}", "end"),
+    "cut, reset": (f"cut: {{{_LAST}, then: rst}}", "end"),
+    "error_event": (f"error_event: {{{_LAST}}}", "end"),
+    "timeout": ("timeout: {idle: 20ms}", "quiet"),
+    "respond": ("respond: {status: 503}", "end"),
+    "none, the client leaves": (None, "left"),
+    "client_abort": ("client_abort: ignore", "left"),
+    "abort_upstream": (f"abort_upstream: {{{_LAST}}}", "left"),
+    "blackhole": (f"blackhole: {{{_LAST}}}", "left"),
+}
+"""What happens at the end of a short stream, or in its place; how the stream goes on behind its events: it ends, it says
+nothing more, or the client leaves then."""
+
 ASKED_MS = 50.0
 EXACT = {
     "latency": ("latency: 50ms", 1),
@@ -78,6 +96,15 @@ def variants() -> dict[str, tuple[str, bool]]:
     return rows
 
 
+def endings() -> dict[str, tuple[str, bool]]:
+    """Row -> the path, and whether the client leaves behind the last event."""
+    return {name: (f"{_ending(name)}/tale/{TALE}/{how}", how == "left") for name, (_, how) in ENDINGS.items()}
+
+
+def _ending(name: str) -> str:
+    return f"{_segment(name)}-ending"
+
+
 def _segment(name: str) -> str:
     return "/" + name.replace(",", "").replace(" ", "-")
 
@@ -97,6 +124,7 @@ def scenario() -> str:
         if fault.acts is not None:
             rules.append(_rule(f"/{name}-acts", (f"{name}: {fault.acts}",)))
     rules += [_rule(_segment(name), *hops) for name, hops in ROWS.items()]
+    rules += [_rule(_ending(name), (fault,)) for name, (fault, _) in ENDINGS.items() if fault is not None]
     return "version: 1\nrules:\n" + "".join(rules)
 
 

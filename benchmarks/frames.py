@@ -42,9 +42,13 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
 class Frames:
     """Walks along the frames that arrive, and says what has to be answered."""
 
-    __slots__ = ("_rest", "_skip")
+    __slots__ = ("_rest", "_skip", "heads", "lost")
 
     def __init__(self) -> None:
+        self.heads = 0
+        """How many heads have come."""
+        self.lost = 0
+        """How many streams have been reset."""
         self._rest = b""
         self._skip = 0
 
@@ -61,6 +65,8 @@ class Frames:
             kind, flags = data[at + 3], data[at + 4]
             if kind == PING and at + 17 > len(data):
                 break  # its payload is needed
+            self.heads += kind == HEADERS
+            self.lost += kind == RST_STREAM
             if kind == SETTINGS and not flags & ACK:
                 answers.append(SETTINGS_ACK)
             elif kind == PING and not flags & ACK:

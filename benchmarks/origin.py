@@ -6,6 +6,7 @@ before it:
 - `events/RATE/SECONDS/BATCH/AFTER`: RATE events a second, each in its own chunk or DATA frame, BATCH of them in one
   write with the same stamp; the first AFTER seconds behind the request and a random phase.
 - `bulk/PIECES`: chunks of 64 KiB, `flood/PIECES`: 500 events in 500 chunks, both as fast as they are taken.
+- `tale/EVENTS/HOW`: a head and so many events, each in its own chunk, all in one write; then the `end`, or nothing more.
 - `short`: 100 bytes with their length. `idle`: a head, and nothing more.
 
 Rules: an event that the socket or a window does not take is left out, as a model would fall behind: the reader notices.
@@ -92,7 +93,7 @@ class Origin:
     def _answer(self, stream: Stream, path: str) -> None:
         # What stands before the request proper tells the proxies' rules apart, and is nothing to us.
         words = path.strip("/").split("/")
-        names = [at for at, word in enumerate(words) if word in {"events", "bulk", "flood", "short", "idle"}]
+        names = [at for at, word in enumerate(words) if word in {"events", "bulk", "flood", "tale", "short", "idle"}]
         match words[names[0] :] if names else []:
             case ["events", rate, seconds, batch, after]:
                 stream.begin("text/event-stream")
@@ -104,6 +105,12 @@ class Origin:
             case ["bulk" | "flood" as what, pieces]:
                 stream.begin("application/octet-stream" if what == "bulk" else "text/event-stream")
                 stream.side.owe(stream, what, int(pieces))
+            case ["tale", number, how]:
+                stream.begin("text/event-stream")
+                stream.batch = int(number)
+                stream.events(time.monotonic_ns())
+                if how == "end":
+                    stream.end()
             case ["short"]:
                 stream.short()
             case ["idle"]:

@@ -29,6 +29,8 @@ class Peer:
     port: int
     process: Popen[str] | None = None
     """None for `direct`, whose CPU time is nobody's."""
+    journal: Path | None = None
+    """What it writes down itself, where it is asked for that."""
 
     @property
     def pids(self) -> list[int]:
@@ -55,7 +57,9 @@ def splice(starter: Starter, pair: str) -> Peer:
     return Peer("splice", int(line), process)
 
 
-def chaosproxy(name: str, scenario: str | None = None, options: tuple[str, ...] = ()) -> Start:
+def chaosproxy(
+    name: str, scenario: str | None = None, options: tuple[str, ...] = (), *, journal: bool = False
+) -> Start:
     """Starts chaosproxy with a scenario and further options."""
 
     def start(starter: Starter, pair: str) -> Peer:
@@ -65,12 +69,14 @@ def chaosproxy(name: str, scenario: str | None = None, options: tuple[str, ...] 
         if scenario is not None:
             stem.with_suffix(".yaml").write_text(scenario)
             command.append(str(stem.with_suffix(".yaml")))
+        if journal:
+            command += ["--journal", str(stem.with_suffix(".jsonl"))]
         scheme = "h2c" if pair.endswith("h2") else "http"
         command += ["--upstream", f"{scheme}://127.0.0.1:{starter.origin}", "--listen", "127.0.0.1:0", *options]
         process = starter.spawn(*command, "--ready-file", str(ready), "-q")
         starter.until(lambda: ready.exists() and ready.stat().st_size > 0, process)
         port = int(json.loads(ready.read_text())["url"].rpartition(":")[2].strip("/"))
-        return Peer(name, port, process)
+        return Peer(name, port, process, stem.with_suffix(".jsonl") if journal else None)
 
     return start
 
@@ -134,9 +140,12 @@ def mitmproxy(starter: Starter, pair: str) -> Peer:
         raise UnavailableError("mitmproxy speaks no HTTP/2 without TLS")
     program = find("mitmdump")
     port = free_port()
+    addon = starter.folder / "streams.py"
+    # Its option stream_large_bodies decides with the first byte, and keeps the head until then.
+    addon.write_text("def responseheaders(flow):\n    flow.response.stream = True\n")
     command = [program, "--mode", f"reverse:http://127.0.0.1:{starter.origin}", "--listen-host", "127.0.0.1"]
-    command += ["--listen-port", str(port), "--set", "stream_large_bodies=1"]
-    process = starter.spawn(*command, "--set", f"confdir={starter.folder}/mitm", "-q")
+    command += ["--listen-port", str(port), "--set", f"confdir={starter.folder}/mitm", "-s", str(addon), "-q"]
+    process = starter.spawn(*command)
     starter.until(lambda: accepts(port), process)
     return Peer("mitmproxy", port, process)
 
@@ -152,7 +161,7 @@ ALL: dict[str, Start] = {
 OWN: dict[str, Start] = {
     "chaosproxy, TLS": chaosproxy("chaosproxy, TLS", options=("--tls", "auto")),
     "chaosproxy, every fault": chaosproxy("chaosproxy, every fault", chained.scenario()),
-    "chaosproxy, exact": chaosproxy("chaosproxy, exact", chained.exact_scenario()),
+    "chaosproxy, exact": chaosproxy("chaosproxy, exact", chained.exact_scenario(), journal=True),
 }
 """Further ones, for the scenes that are about chaosproxy alone."""
 
@@ -185,12 +194,12 @@ class Pool:
         return (ALL | OWN)[name](starter, pair)
 
     @contextlib.contextmanager
-    def fresh(self, name: str) -> Iterator[Peer]:
+    def fresh(self, name: str, pair: str = PAIRS[0]) -> Iterator[Peer]:
         """One that has served nobody yet, for the block."""
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             starter = Starter(self.origin, self.cpus, Path(folder))
             try:
-                yield self._start(starter, name, "h1-h1")
+                yield self._start(starter, name, pair)
             finally:
                 starter.end()
 

@@ -10,7 +10,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +17,8 @@ from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+MITMPROXY = ROOT / ".venv-mitmproxy"
+"""Made by `make bench`: mitmproxy wants other versions of h11 and h2 than we do."""
 _START = 15.0
 """Seconds until a proxy accepts."""
 _PLENTY = 60_000
@@ -115,9 +116,7 @@ def accepts(port: int) -> bool:
 
 def find(name: str) -> str:
     """The program of this name, or UnavailableError."""
-    places = os.pathsep.join(
-        [os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin", str(Path(sys.executable).parent)]
-    )
+    places = os.pathsep.join([str(MITMPROXY / "bin"), os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
     program = shutil.which(name, path=places)
     if program is None:
         raise UnavailableError("not found")

@@ -11,13 +11,13 @@ import select
 import sys
 import time
 
-from benchmarks.clients import READ, Client, clients
+from benchmarks.clients import READ, STREAMS_PER_H2_CONNECTION, Client, clients
 from benchmarks.cpu import resident, spent
 from benchmarks.reading_exact import ends, lateness
+from benchmarks.reading_tales import tales
 from benchmarks.wire import BULK, FLOOD, LAST_CHUNK, SHORT_BODY, Count, Stamps, Unzipped, h1_request, quantile
 
 _GIVE_UP = 30.0
-_SMALL = 65536
 _MILLION = 1_000_000
 
 
@@ -201,15 +201,15 @@ def _exchanges(epoll: select.epoll, peers: dict, request: bytes, until: float) -
     return done
 
 
-def idle(*, port: int, pids: list[int], steps: list[int], settle: float = 0.5) -> dict[str, float]:
+def idle(*, port: int, pids: list[int], steps: list[int], h2: bool = False, settle: float = 0.5) -> dict[str, float]:
     """Open streams that say nothing behind their heads: what each holds in memory, with as many as each step says."""
-    held = [_opened(port, _WARM)]
+    held = [_opened(port, _WARM, h2=h2)]
     base = resident(pids)
     streams, seen = 0, {}
     for step in steps:
         while streams < step:
             more = min(_AT_ONCE, step - streams)
-            held.append(_opened(port, more))
+            held.append(_opened(port, more, h2=h2))
             streams += more
         time.sleep(settle)
         seen[f"kib_each_at_{step}"] = (resident(pids) - base) / 1024 / step
@@ -223,20 +223,39 @@ _WARM = 10
 _AT_ONCE = 100
 
 
-def _opened(port: int, number: int) -> list[Client]:
-    opened = clients(port, "/idle", number)
+def _opened(port: int, number: int, *, h2: bool) -> list[Client]:
+    opened = clients(port, "/idle", number, h2=h2)
     for client in opened:
         client.sock.settimeout(_GIVE_UP)
+    if h2:
+        left = number
+        for client in opened:
+            assert client.frames
+            share = min(left, STREAMS_PER_H2_CONNECTION)
+            while client.frames.heads < share:
+                _wait(client)
+                if client.frames.lost:
+                    raise SystemExit("a stream has been reset")
+            left -= share
+        return opened
+    for client in opened:
         head = b""
         while b"\r\n\r\n" not in head:
-            data = client.sock.recv(_SMALL)
-            if not data:
-                raise SystemExit("a stream has ended early")
-            head += data
+            head += _wait(client)
     return opened
 
 
-LOADS = {one.__name__: one for one in (events, bulk, length, short, idle, lateness, ends)}
+def _wait(client: Client) -> bytes:
+    """What comes next; SystemExit if nothing does any more."""
+    try:
+        return client.read()
+    except TimeoutError:
+        raise SystemExit(f"no head after {_GIVE_UP:g} s") from None
+    except EOFError:
+        raise SystemExit("a stream has ended early") from None
+
+
+LOADS = {one.__name__: one for one in (events, bulk, length, short, idle, lateness, ends, tales)}
 
 
 def main() -> None:

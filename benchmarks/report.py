@@ -18,6 +18,7 @@ _RATIOS = (
     ("bulk", "splice", "mb_per_cpu_second", "bulk_to_base"),
     ("short", "splice", "requests_per_cpu_second", "requests_to_base"),
     ("faults", "none", "cpu_us_per_event", "cpu_to_base"),
+    ("endings", "none", "cpu_us_per_request", "cpu_to_base"),
     ("tls", "chaosproxy", "cpu_us_per_event", "cpu_to_base"),
     ("growth", "chaosproxy, 10", "cpu_us_per_event", "cpu_to_base"),
     ("exact", "trio.sleep", "late_p50_ms", "p50_to_base"),
@@ -28,7 +29,7 @@ _RATIOS = (
 """Scenes of this kind are held against this row, by this key; the ratio's name."""
 _BASELINE = "direct"
 _SPREAD = ("cpu_us_per_event", "mb_per_cpu_second", "p99_us", "events_per_second", "ms")
-_WORST = {"early": max, "first_ms": min}
+_WORST = {"early": max, "first_ms": min, "own_first_ms": min}
 
 
 def kind(scene: str) -> str:
@@ -81,6 +82,7 @@ _COLUMNS = {
         ("added", "added_p99_us", "{:+.0f}"),
         ("p99.9 us", "p999_us", "{:.0f}"),
         ("delivered", "delivered", "{:.0%}"),
+        ("of a CPU", "cpu_share", "{:.0%}"),
     ),
     "saturation": (
         ("events/s", "events_per_second", "{:.0f}"),
@@ -104,6 +106,11 @@ _COLUMNS = {
         ("requests/s", "requests_per_second", "{:.0f}"),
     ),
     "faults": (*_CPU, ("/none", "cpu_to_base", "{:.2f}"), ("p50 us", "p50_us", "{:.0f}")),
+    "endings": (
+        ("CPU us each", "cpu_us_per_request", "{:.0f}"),
+        ("/none", "cpu_to_base", "{:.2f}"),
+        ("requests/s", "requests_per_second", "{:.0f}"),
+    ),
     "tls": (*_CPU, ("/plain", "cpu_to_base", "{:.2f}"), ("p50 us", "p50_us", "{:.0f}")),
     "growth": (*_CPU, ("/10", "cpu_to_base", "{:.2f}"), ("delivered", "delivered", "{:.0%}")),
     "idle": (
@@ -121,6 +128,8 @@ _COLUMNS = {
         ("p99 ms", "late_p99_ms", "{:.2f}"),
         ("p50/sleep", "p50_to_base", "{:.2f}"),
         ("p99/sleep", "p99_to_base", "{:.2f}"),
+        ("own p50 ms", "own_p50_ms", "{:.2f}"),
+        ("own p99 ms", "own_p99_ms", "{:.2f}"),
         ("least ms", "first_ms", "{:.2f}"),
         ("early", "early", "{:.0f}"),
         ("samples", "samples", "{:.0f}"),

@@ -57,7 +57,7 @@ def saturation(pair: str, pool: Pool, measure: Measure, names: list[str]) -> Sce
             "events",
             peer,
             h2=pair.startswith("h2"),
-            streams=100,
+            streams=measure.streams,
             rate=1000,
             batch=_PER_WRITE,
             opening=0.003 if measure.quick else 0.01,
@@ -65,7 +65,7 @@ def saturation(pair: str, pool: Pool, measure: Measure, names: list[str]) -> Sce
             warm_up=measure.warm_up,
         )
 
-    title = f"saturation, {_towards(pair)}, 100 streams x 1000/s offered"
+    title = f"saturation, {_towards(pair)}, {measure.streams} streams x 1000/s offered"
     return Scene(_named("saturation", pair), title, *each(pool, names, visit, pair))
 
 
@@ -88,10 +88,11 @@ def short(pool: Pool, measure: Measure, names: list[str]) -> Scene:
     return Scene("short", "short requests, 16 at a time, keep-alive", *each(pool, names, visit))
 
 
-def idle(pool: Pool, measure: Measure, names: list[str]) -> Scene:
+def idle(pair: str, pool: Pool, measure: Measure, names: list[str]) -> Scene:
     """Streams that are open and say nothing; each visit has processes of its own, which have held nothing yet."""
-    steps = [100, 1000] if measure.quick else [1000, 5000]
-    scene = Scene("idle", f"idle streams, {steps[0]} and {steps[1]}", {}, rounds=1 if measure.quick else 3)
+    steps = [100] if measure.quick else [1000, 5000]
+    title = f"idle streams, {_towards(pair)}, {' and '.join(map(str, steps))}"
+    scene = Scene(_named("idle", pair), title, {}, rounds=1 if measure.quick or pair != PAIRS[0] else 3)
     try:
         need(2 * steps[-1] + 200)
     except UnavailableError as reason:
@@ -99,12 +100,12 @@ def idle(pool: Pool, measure: Measure, names: list[str]) -> Scene:
         return scene
 
     def visit(name: str) -> Seen:
-        with pool.fresh(name) as peer:
-            return read(pool.origin_cpus, "idle", peer, steps=steps)
+        with pool.fresh(name, pair) as peer:
+            return read(pool.origin_cpus, "idle", peer, h2=pair.startswith("h2"), steps=steps)
 
     for name in names:
         try:
-            if pool.peer(name).process is not None:
+            if pool.peer(name, pair).process is not None:
                 scene.rows[name] = partial(visit, name)
         except UnavailableError as reason:
             scene.absent[name] = str(reason)
@@ -150,9 +151,28 @@ def faults(pool: Pool, measure: Measure, names: list[str]) -> Scene:
             seconds=measure.seconds / 2,
             warm_up=measure.warm_up / 2,
         )
-    for name, fault in chained.FAULTS.items():
-        if fault.acts is None:
-            scene.absent[f"{name} acting"] = "ends the stream or takes its place: nothing is left to be measured"
+    return scene
+
+
+def endings(pool: Pool, measure: Measure, names: list[str]) -> Scene:
+    """Short streams with a fault at their end or in their place."""
+    scene = Scene("endings", f"streams of {chained.TALE} events, a connection each", {})
+    try:
+        peer = pool.peer(f"{PROXY}, every fault")
+    except UnavailableError as reason:
+        scene.absent[PROXY] = str(reason)
+        return scene
+    for row, (path, leaves) in chained.endings().items():
+        scene.rows[row] = partial(
+            read,
+            pool.origin_cpus,
+            "tales",
+            peer,
+            path=path,
+            events=chained.TALE if leaves else 0,
+            seconds=measure.seconds / 2,
+            warm_up=measure.warm_up / 2,
+        )
     return scene
 
 
@@ -163,8 +183,9 @@ GROWTH_RATE = 2000
 def growth(pool: Pool, measure: Measure, names: list[str]) -> Scene:
     """The same events on more and more streams."""
     scene = Scene("growth", f"growth, {GROWTH_RATE} events/s in all", {})
-    for name in [one for one in names if one in {PROXY, "splice"}]:
-        for streams in (1, 10, 100, 1000):
+    most = 100 if measure.quick else 1000
+    for name, steps in ((PROXY, sorted({1, 10, 100, most})), ("splice", [10, most])):
+        for streams in steps if name in names else ():
 
             def visit(peer: Peer, streams: int = streams) -> Seen:
                 return read(
@@ -199,7 +220,7 @@ def further(pool: Pool, measure: Measure, names: list[str]) -> Scene:
 
     def visit(name: str) -> Seen:
         if name not in rows:
-            rows.update(_further(pool, 10 if measure.quick else 100))
+            rows.update(_further(pool, 3 if measure.quick else 100))
         return rows.pop(name)
 
     acts = ["empty run", "proxy", "proxy and origin"]
@@ -235,8 +256,9 @@ ALL: dict[str, Make] = {
     **{_named("bulk", pair): plain(partial(bulk, pair)) for pair in PAIRS},
     "short": plain(short),
     "faults": plain(faults),
+    "endings": plain(endings),
     "tls": plain(tls),
-    "idle": plain(idle),
+    **{_named("idle", pair): plain(partial(idle, pair)) for pair in PAIRS},
     "growth": plain(growth),
     "length": plain(length),
     "exact": partial(exactness, False),

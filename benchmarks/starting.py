@@ -67,4 +67,4 @@ def accepted(pool: Pool) -> Seen:
 def scene(pool: Pool, measure: Measure, names: list[str]) -> Scene:
     """Both, so often that a median means something."""
     rows = {"import of trio, h11, h2, yaml": partial(imported, pool), "run to accepted": partial(accepted, pool)}
-    return Scene("start", "start", rows, rounds=3 if measure.quick else 15)
+    return Scene("start", "start", rows, rounds=1 if measure.quick else 9)

@@ -4,6 +4,10 @@ Rules: everything that can be made once is.
 """
 
 import zlib
+from collections.abc import Sequence
+from typing import TypeVar
+
+N = TypeVar("N", int, float)
 
 MARK = b"data: @"
 DIGITS = 16
@@ -40,7 +44,7 @@ def event(now: int) -> bytes:
     return event_chunk(now)[4:-2]
 
 
-def quantile(ordered: list[int], part: float) -> int:
+def quantile(ordered: Sequence[N], part: float) -> N:
     """The value below which `part` of these lie; they are in order."""
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
 
@@ -102,19 +106,23 @@ class Stamps:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[int]:
-        """The sending times of the events whose stamp ends in `data`."""
+        """The sending times of the events whose stamp ends in `data`; one that a proxy has put a chunk's size or a
+        frame's head into is left out."""
         data = self._rest + data
         found: list[int] = []
         behind = 0
         at = data.find(MARK)
         while at >= 0 and at + len(MARK) + DIGITS <= len(data):
             behind = at + len(MARK) + DIGITS
-            found.append(int(data[at + len(MARK) : behind], 16))
+            digits = data[at + len(MARK) : behind]
+            if digits.isalnum():
+                found.append(int(digits, 16))
             at = data.find(MARK, behind)
         self._rest = data[max(behind, len(data) - len(MARK) - DIGITS + 1) :]
         return found
 
 
-def h1_request(path: str) -> bytes:
-    """A GET of `path`."""
-    return f"GET {path} HTTP/1.1\r\nhost: localhost\r\naccept: */*\r\n\r\n".encode()
+def h1_request(path: str, *, close: bool = False) -> bytes:
+    """A GET of `path`; with `close` the connection shall end with the answer."""
+    ending = "connection: close\r\n" if close else ""
+    return f"GET {path} HTTP/1.1\r\nhost: localhost\r\naccept: */*\r\n{ending}\r\n".encode()

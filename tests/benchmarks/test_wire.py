@@ -25,6 +25,13 @@ def test_every_stamp_is_found_once_wherever_the_reads_are_cut(times, cuts):
     assert [stamp for piece in cut(stream, cuts) for stamp in stamps.feed(piece)] == times
 
 
+def test_a_stamp_that_a_proxy_has_cut_in_two_is_left_out():
+    whole = event(0x1234)
+    for at in range(1, EVENT):
+        chunks = b"%x\r\n%b\r\n%x\r\n%b\r\n" % (at, whole[:at], EVENT - at, whole[at:])
+        assert Stamps().feed(chunks) in ([], [0x1234])
+
+
 @given(st.integers(0, 20), st.sets(st.integers(0, 1200), max_size=10))
 def test_every_event_is_counted_once_wherever_the_reads_are_cut(number, cuts):
     count = Count()
