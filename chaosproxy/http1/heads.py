@@ -1,7 +1,8 @@
 """Received heads: from the lines of a head to a RequestHead, a ResponseHead or an Interim, and what follows from it.
 
-h11 parses the lines (it keeps order, case and duplicates); before it stand our own limits and the framing rules on
-which it is too lenient, behind it the validator of all heads.
+Plain heads are taken apart by `plain.py`; h11 parses all others (it keeps order, case and duplicates) and has the word
+on what is none. Before it stand our own limits and the framing rules on which it is too lenient, behind it the validator
+of all heads.
 Rules: Malformed or a head, nothing between; the message's framing is decided here and nowhere else.
 Must not know: how the body arrives, what the connection did before.
 """
@@ -11,8 +12,9 @@ from dataclasses import dataclass
 
 import h11
 
-from chaosproxy.http1.fields import content_length, is_chunked, may_persist, travelling, upgrade_of
+from chaosproxy.http1.fields import HOP_BY_HOP, content_length, is_chunked, may_persist, travelling, upgrade_of
 from chaosproxy.http1.lines import Limits, LineBlock, Malformed
+from chaosproxy.http1.plain import is_plain_text, plain_fields, plain_request_line
 from chaosproxy.model.headers import Headers, without
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
 from chaosproxy.model.places import Framing
@@ -20,7 +22,9 @@ from chaosproxy.model.validate import check_request, check_response, show
 
 _REQUEST_LINE = re.compile(rb"([^ ]+) ([^ ]+) HTTP/([0-9])\.([0-9])", re.DOTALL)  # RFC 9112 section 3
 _STATUS_LINE = re.compile(rb"HTTP/1\.([0-9]) ([1-5][0-9]{2})(?: (.*))?", re.DOTALL)  # RFC 9112 section 4
-_TUNNELLED = (b"content-length", b"transfer-encoding")
+_CONNECTION = HOP_BY_HOP | {b"te"}
+"""Without one of these a head says nothing of its connection, and all its fields travel."""
+_FRAMING = (b"content-length", b"transfer-encoding")
 _ASKING = h11.Request(method="GET", target="/", headers=[("host", "x")])
 _UPGRADING = h11.Request(method="GET", target="/", headers=[("host", "x"), ("upgrade", "x")])
 """Without having asked, h11 takes no interim answer, and without an upgrade no 101."""
@@ -69,31 +73,41 @@ def parse_request(lines: list[bytes], scheme: bytes) -> ReceivedRequest:
     """The head in `lines`, the first of which has been checked."""
     minor = lines[0][-1:]
     version = b"1.0" if minor == b"0" else b"1.1"  # RFC 9110 section 2.5: a higher minor version is read as ours
-    length = content_length(lines[1:], lenient=False)
-    chunked = is_chunked(lines[1:], version, request=True)
+    plain = plain_fields(lines[1:]) if version == b"1.1" else None
+    length, chunked = None, False
+    if plain is None or not plain.names.isdisjoint(_FRAMING):
+        length = content_length(lines[1:], lenient=False)
+        chunked = is_chunked(lines[1:], version, request=True)
     if chunked and length is not None:  # RFC 9112 section 6.3: ought to be handled as an error
         raise Malformed("both Content-Length and Transfer-Encoding")
-    parsed = _parse(lines, h11.SERVER)
-    assert isinstance(parsed, h11.Request)
-    headers: Headers = tuple(parsed.headers.raw_items())
-    if parsed.method == b"CONNECT" and (chunked or length):  # RFC 9110 section 9.3.6
+    start = plain_request_line(lines[0])
+    if plain is not None and start is not None and b"host" in plain.names:
+        method, target = start
+        headers = plain.headers
+    else:
+        parsed = _parse(lines, h11.SERVER)
+        assert isinstance(parsed, h11.Request)
+        method, target, plain = parsed.method, parsed.target, None
+        headers = tuple(parsed.headers.raw_items())
+    if method == b"CONNECT" and (chunked or length):  # RFC 9110 section 9.3.6
         raise Malformed("CONNECT with a body")
-    upgrade = b"" if chunked or length or parsed.method == b"CONNECT" else upgrade_of(headers, version)
+    silent = plain is not None and plain.names.isdisjoint(_CONNECTION)
+    upgrade = b"" if silent or chunked or length or method == b"CONNECT" else upgrade_of(headers, version)
     framing = Framing.CHUNKED if chunked else Framing.NONE if length is None else Framing.LENGTH
     head = RequestHead(
-        method=parsed.method,
-        target=parsed.target,
-        headers=travelling(headers, switching=bool(upgrade)),
+        method=method,
+        target=target,
+        headers=headers if silent else travelling(headers, switching=bool(upgrade)),
         scheme=scheme,
         framing=framing,
         final=not chunked and not length,
         upgrade=upgrade,
         version=version,
     )
-    problem = check_request(head)
+    problem = check_request(head, sound_fields=plain is not None)
     if problem is not None:
         raise Malformed(problem)
-    return ReceivedRequest(head, length or 0, may_persist(headers, version))
+    return ReceivedRequest(head, length or 0, silent or may_persist(headers, version))
 
 
 def parse_response(lines: list[bytes], request: RequestHead) -> ReceivedResponse:
@@ -105,23 +119,28 @@ def parse_response(lines: list[bytes], request: RequestHead) -> ReceivedResponse
     switching = status == 101
     if switching and not request.upgrade:
         raise Malformed("a 101 that nobody asked for")
-    parsed = _parse(lines, h11.CLIENT, _UPGRADING if switching else _ASKING if status < 200 else None)
-    headers: Headers = tuple(parsed.headers.raw_items())
-    kept = travelling(headers, switching=switching)
+    plain = plain_fields(lines[1:]) if status >= 200 and is_plain_text(reason) else None
+    if plain is None:
+        parsed = _parse(lines, h11.CLIENT, _UPGRADING if switching else _ASKING if status < 200 else None)
+        headers: Headers = tuple(parsed.headers.raw_items())
+    else:
+        headers = plain.headers
+    silent = plain is not None and plain.names.isdisjoint(_CONNECTION)
+    kept = headers if silent else travelling(headers, switching=switching)
     head: ResponseHead | Interim
     length = 0
     if status < 200 and not switching:
         head = Interim(status, kept, reason)
     elif switching or (request.method == b"CONNECT" and status < 300):
         # RFC 9110 section 9.3.6: lengths in an answer that opens a tunnel are ignored
-        head = ResponseHead(status, without(kept, _TUNNELLED), reason, Framing.TUNNEL)
+        head = ResponseHead(status, without(kept, _FRAMING), reason, Framing.TUNNEL)
     else:
         framing, length = _response_framing(lines[1:], request.method, status, version)
         if framing is Framing.CHUNKED:
             kept = without(kept, (b"content-length",))  # RFC 9112 section 6.3: chunked overrides it
         final = framing is Framing.NONE or (framing is Framing.LENGTH and not length)
         head = ResponseHead(status, kept, reason, framing, final)
-    problem = check_response(head)
+    problem = check_response(head, sound_fields=plain is not None)
     if problem is not None:
         raise Malformed(problem)
     return ReceivedResponse(head, length, may_persist(headers, version))

@@ -112,15 +112,16 @@ def host_problem(head: RequestHead) -> str | None:
     return None
 
 
-def check_request(head: RequestHead) -> str | None:
-    """The first thing wrong with a request head, or None. An extended CONNECT (RFC 8441) has a path as its target."""
+def check_request(head: RequestHead, *, sound_fields: bool = False) -> str | None:
+    """The first thing wrong with a request head, or None. An extended CONNECT (RFC 8441) has a path as its target.
+    `sound_fields`: each field line has been looked at already."""
     extended = head.method == b"CONNECT" and bool(head.upgrade)
     problem = (
         method_problem(head.method)
         or target_problem(b"GET" if extended else head.method, head.target)
         or scheme_problem(head.scheme)
         or (authority_problem(head.authority) if head.authority else None)
-        or fields_problem(head.headers)
+        or (None if sound_fields else fields_problem(head.headers))
         or host_problem(head)
     )
     if problem is None and head.version == b"2" and head.method != b"CONNECT" and head.target[0] not in b"/*":
@@ -128,9 +129,10 @@ def check_request(head: RequestHead) -> str | None:
     return problem
 
 
-def check_response(head: ResponseHead | Interim) -> str | None:
-    """The first thing wrong with a final or interim response head, or None."""
-    return status_problem(head.status) or reason_problem(head.reason) or fields_problem(head.headers)
+def check_response(head: ResponseHead | Interim, *, sound_fields: bool = False) -> str | None:
+    """The first thing wrong with a final or interim response head, or None; `sound_fields` as in `check_request`."""
+    problem = status_problem(head.status) or reason_problem(head.reason)
+    return problem if problem or sound_fields else fields_problem(head.headers)
 
 
 def permitted_trailers(headers: Headers) -> Headers:
