@@ -6,6 +6,7 @@ Must not know: who takes, how it is sent.
 
 import math
 
+from chaosproxy.chain.pieces import Remains
 from chaosproxy.model.messages import Abort, Data, End, Event
 
 WINDOW = 64 * 1024
@@ -14,10 +15,12 @@ WINDOW = 64 * 1024
 class Exit:
     """The last node of a line."""
 
-    __slots__ = ("bytes_out", "closed", "events", "records_out", "size", "terminal", "window")
+    __slots__ = ("_first", "bytes_out", "closed", "events", "records_out", "size", "terminal", "window")
 
     def __init__(self, window: int = WINDOW) -> None:
         self.events: list[Event] = []  # a deque holds 700 bytes when it is empty, as it is nearly always
+        self._first: Remains | None = None
+        """What is left of the first event, where a part of it has been taken."""
         self.window = window
         self.size = 0
         self.bytes_out = 0
@@ -48,6 +51,7 @@ class Exit:
         self.closed = True
         if not keep:
             self.events.clear()
+            self._first = None
             self.size = 0
 
     def take(self, room: float = math.inf, *, split: bool = False) -> list[Event]:
@@ -59,14 +63,18 @@ class Exit:
         while gone < len(events):
             event = events[gone]
             if isinstance(event, Data):
-                size = len(event.payload)
                 if room <= 0:
                     break
+                first = self._first
+                size = len(event.payload) if first is None else first.left
                 if split and size > room:
-                    event, events[gone] = event.split(int(room))
-                    size = len(event.payload)
+                    first = self._first = first or Remains(event)
+                    size = int(room)
+                    event = first.take(size)
                 else:
                     gone += 1
+                    if first is not None:
+                        event, self._first = first.take(size), None
                 room -= size
                 self.size -= size
                 self.bytes_out += size
