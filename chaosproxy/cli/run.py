@@ -38,7 +38,7 @@ class RunOptions:
     wait_upstream: float | None
     grace: float
     journal: Path | None
-    journal_limit: int | None
+    journal_limit: int
     ready_file: Path | None
     seed: int | None
     speed: float
@@ -48,6 +48,9 @@ class RunOptions:
     quiet: bool
 
 
+KEPT = 1000
+"""Exchanges kept in memory by default: some 10 MB of streams of a hundred events each, and 250 MB of the longest that a
+record can tell of. A proxy in a container runs for weeks."""
 PATH = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -71,7 +74,14 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--journal", type=click.Path(path_type=Path), metavar="FILE", help="JSON lines, one per finished exchange."
 )
-@click.option("--journal-limit", type=click.IntRange(min=1), metavar="N", help="Finished exchanges kept in memory.")
+@click.option(
+    "--journal-limit",
+    type=click.IntRange(min=1),
+    default=KEPT,
+    show_default=True,
+    metavar="N",
+    help="Finished exchanges kept in memory, the latest; the file has all.",
+)
 @click.option("--ready-file", type=PATH, metavar="FILE", help="Written when all listeners accept; removed at exit.")
 @click.option("--seed", type=int, metavar="N", help="Else the scenario's, else drawn and journalled.")
 @click.option(

@@ -78,6 +78,8 @@ class _Run:
         try:
             if options.wait_upstream is None or await self._upstreams_accept(options.wait_upstream):
                 await self._listen(server_tls, journal, ca)
+                if not options.quiet and not options.json:
+                    self.complain(_served(journal, options.journal_limit))
         finally:
             if file is not None:
                 file.close()
@@ -161,6 +163,13 @@ def _ending(running: int, grace: float) -> str:
     are, have, them = ("is", "has", "it") if running == 1 else ("are", "have", "them")
     limit = "no limit" if grace == FOREVER else show_duration(grace)
     return f"ending; {counted(running, 'exchange')} {are} running and {have} {limit}; a second signal ends {them} now"
+
+
+def _served(journal: Journal, limit: int) -> str:
+    text = f"ended; {counted(journal.total, 'exchange')}"
+    if journal.dropped:
+        text += f", of which the first {journal.dropped} were dropped from memory (--journal-limit {limit})"
+    return text
 
 
 def _times_out(scenario: Scenario) -> bool:

@@ -4,16 +4,18 @@ Must not know: Trio, what an exchange is.
 """
 
 import threading
+from collections import deque
 
 from chaosproxy.journal.record import ExchangeRecord
 
 
 class Finished:
-    """Filled by the proxy's thread. A record in it does not change any more."""
+    """Filled by the proxy's thread: a ring of the latest `limit`. A record in it does not change any more."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int) -> None:
         self._changed = threading.Condition()
-        self._records: list[ExchangeRecord] = []
+        self._records: deque[ExchangeRecord] = deque(maxlen=limit)
+        self._total = 0
         self._closed = False
         self._before = 0
 
@@ -21,6 +23,7 @@ class Finished:
         """An exchange has finished: the journal's listener."""
         with self._changed:
             if self.counts(record):
+                self._total += 1
                 self._records.append(record)
             self._changed.notify_all()
 
@@ -28,6 +31,7 @@ class Finished:
         """Forget them, and the running ones, up to that number."""
         with self._changed:
             self._before = before
+            self._total = 0
             self._records.clear()
 
     def counts(self, record: ExchangeRecord) -> bool:
@@ -42,12 +46,24 @@ class Finished:
 
     @property
     def records(self) -> list[ExchangeRecord]:
-        """Those so far, oldest first; a copy."""
+        """Those so far that are kept, oldest first; a copy."""
         with self._changed:
             return list(self._records)
 
-    def wait(self, count: int, timeout: float) -> bool:
-        """Until there are `count`, at most `timeout` seconds, and no longer than more can come; whether they are there."""
+    @property
+    def total(self) -> int:
+        """How many there have been, those let go included."""
         with self._changed:
-            self._changed.wait_for(lambda: len(self._records) >= count or self._closed, timeout)
-            return len(self._records) >= count
+            return self._total
+
+    @property
+    def dropped(self) -> int:
+        """How many were let go to make room for later ones."""
+        with self._changed:
+            return self._total - len(self._records)
+
+    def wait(self, count: int, timeout: float) -> bool:
+        """Until there have been `count`, at most `timeout` seconds, and no longer than more can come; whether they are there."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._total >= count or self._closed, timeout)
+            return self._total >= count

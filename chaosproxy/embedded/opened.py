@@ -12,11 +12,12 @@ import trio
 
 from chaosproxy.embedded.finished import Finished
 from chaosproxy.embedded.parts import running
-from chaosproxy.embedded.setup import FilePath, Options, Setup, Several, Source, Tls, read
+from chaosproxy.embedded.setup import KEPT, FilePath, Options, Setup, Several, Source, Tls, read
 from chaosproxy.errors import Error
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.jsonl import JournalFile
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.model.units import counted
 from chaosproxy.proxy.planner import Planner
 from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.report.timeline import timeline
@@ -35,13 +36,13 @@ class OpenProxy:
         urls: tuple[str, ...],
         ca: Path | None,
         origin: "ServedOrigin | None",
-        finished: Finished | None,
+        finished: Finished,
     ) -> None:
         self.urls = urls
         """Of every listener."""
         self.ca = ca
         """With `tls="auto"` the file of the CA certificate that clients must trust; removed at the end."""
-        self.finished = finished or Finished()
+        self.finished = finished
         self._setup, self._proxy, self._origin = setup, proxy, origin
         self._rung = trio.lowlevel.ParkingLot()
         proxy.journal.listen(self.finished)
@@ -65,8 +66,13 @@ class OpenProxy:
 
     @property
     def exchanges(self) -> list[ExchangeRecord]:
-        """The finished exchanges, oldest first."""
+        """The finished exchanges, oldest first: the latest `journal_limit` of them."""
         return self.finished.records
+
+    @property
+    def dropped(self) -> int:
+        """How many finished exchanges were let go because more than `journal_limit` came."""
+        return self.finished.dropped
 
     @property
     def last(self) -> ExchangeRecord:
@@ -74,15 +80,14 @@ class OpenProxy:
         return last_of(self.exchanges)
 
     async def wait(self, exchanges: int = 1, timeout: float = 10.0) -> list[ExchangeRecord]:  # noqa: ASYNC109 - the parameter is that of the blocking `wait`
-        """The finished exchanges, once there are that many in all. TimeoutError, with the timeline of those there are,
+        """The finished exchanges, once there have been that many in all. TimeoutError, with the timeline of those there are,
         after `timeout` seconds of Trio's clock."""
         with trio.move_on_after(timeout):
-            while len(self.exchanges) < exchanges:
+            while self.finished.total < exchanges:
                 await self._rung.park()
-        found = self.exchanges
-        if len(found) < exchanges:
-            raise TimeoutError(too_few(len(found), exchanges, timeout, self.timeline()))
-        return found
+        if self.finished.total < exchanges:
+            raise TimeoutError(too_few(self.finished.total, exchanges, timeout, self.timeline()))
+        return self.exchanges
 
     def use(self, scenario: Source | None) -> None:
         """New exchanges follow this scenario, its counters at the start; running ones keep what they began with.
@@ -116,7 +121,9 @@ class OpenProxy:
 
     def timeline(self) -> str:
         """What became of every exchange so far, moment by moment; running ones last."""
-        return timeline([*self.exchanges, *self.running])
+        told = timeline([*self.exchanges, *self.running])
+        gone = self.dropped
+        return f"{counted(gone, 'earlier exchange')} {'is' if gone == 1 else 'are'} not kept\n{told}" if gone else told
 
 
 def open_proxy(
@@ -130,16 +137,17 @@ def open_proxy(
     upstream_ca: FilePath | None = None,
     upstream_insecure: bool = False,
     journal: FilePath | None = None,
+    journal_limit: int = KEPT,
 ) -> contextlib.AbstractAsyncContextManager[OpenProxy]:
     """A proxy in the caller's Trio run while an `async with` block runs, on Trio's clock (a MockClock too). Arguments and errors are those of `serve`."""
-    options = Options(upstream, listen, seed, speed, tls, upstream_ca, upstream_insecure, journal)
+    options = Options(upstream, listen, seed, speed, tls, upstream_ca, upstream_insecure, journal, journal_limit)
     return opened(Setup.of(scenario, options))
 
 
 @contextlib.asynccontextmanager
 async def opened(setup: Setup, finished: Finished | None = None) -> AsyncIterator[OpenProxy]:
     """It listens while the block runs. At the end running exchanges are ended, and every one is journalled."""
-    journal, lost = Journal(limit=0), list[str]()
+    journal, lost = Journal(limit=0), list[str]()  # whoever reads from another thread has its own: `finished`
     with contextlib.ExitStack() as stack:
         if setup.journal is not None:
             file = JournalFile(setup.journal, lost.append)
@@ -156,7 +164,14 @@ async def opened(setup: Setup, finished: Finished | None = None) -> AsyncIterato
         listeners = await setup.parts.listeners(server_tls)
         proxy = setup.parts.proxy(setup.scenario, journal)
         async with running(proxy, listeners):
-            yield OpenProxy(setup, proxy, tuple(listener.url for listener in listeners), ca, origin, finished)
+            yield OpenProxy(
+                setup,
+                proxy,
+                tuple(listener.url for listener in listeners),
+                ca,
+                origin,
+                finished or Finished(setup.journal_limit),
+            )
     if lost:
         raise Error(lost[0])
 

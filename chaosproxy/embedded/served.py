@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from chaosproxy.embedded.finished import Finished
 from chaosproxy.embedded.opened import OpenProxy, last_of, opened, too_few
-from chaosproxy.embedded.setup import FilePath, Options, Setup, Several, Source, Tls
+from chaosproxy.embedded.setup import KEPT, FilePath, Options, Setup, Several, Source, Tls
 from chaosproxy.embedded.thread import TrioThread
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.report.timeline import timeline
@@ -50,9 +50,14 @@ class ServedProxy:
 
     @property
     def exchanges(self) -> list[ExchangeRecord]:
-        """The finished exchanges, oldest first; a copy. A client has its last byte a moment before its exchange is
-        here: `wait` for it."""
+        """The finished exchanges, oldest first: the latest `journal_limit` of them, a copy. A client has its last byte a
+        moment before its exchange is here: `wait` for it."""
         return self._finished.records
+
+    @property
+    def dropped(self) -> int:
+        """How many finished exchanges were let go because more than `journal_limit` came."""
+        return self._finished.dropped
 
     @property
     def last(self) -> ExchangeRecord:
@@ -60,13 +65,13 @@ class ServedProxy:
         return last_of(self.exchanges)
 
     def wait(self, exchanges: int = 1, timeout: float = 10.0) -> list[ExchangeRecord]:
-        """The finished exchanges, once there are that many in all. TimeoutError, with the timeline of those there are,
+        """The finished exchanges, once there have been that many in all. TimeoutError, with the timeline of those there are,
         after `timeout` seconds. It blocks: in an asynchronous test let a thread wait (`asyncio.to_thread`)."""
         if self._finished.wait(exchanges, timeout):
             return self.exchanges
         if self._thread.failure is not None:
             raise self._thread.failure
-        raise TimeoutError(too_few(len(self.exchanges), exchanges, timeout, self.timeline()))
+        raise TimeoutError(too_few(self._finished.total, exchanges, timeout, self.timeline()))
 
     def use(self, scenario: Source | None) -> None:
         """New exchanges follow this scenario, its counters at the start; running ones keep what they began with.
@@ -112,6 +117,7 @@ def serve(
     upstream_ca: FilePath | None = None,
     upstream_insecure: bool = False,
     journal: FilePath | None = None,
+    journal_limit: int = KEPT,
 ) -> contextlib.AbstractContextManager[ServedProxy]:
     """A proxy in a thread of its own while a `with` block runs; it accepts when the block begins. At the end running
     exchanges are ended, and every one is journalled.
@@ -120,18 +126,19 @@ def serve(
     several (round robin); None is an embedded origin of the proxy's own, `proxy.origin`. `listen`: `HOST:PORT`, one or several; port 0 is any free one. `seed`: else the scenario's,
     else drawn. `speed`: divides every duration of the scenario. `tls`: "auto" (clients trust `proxy.ca`), or the files
     (certificate, key). `upstream_ca`, `upstream_insecure`: how an https upstream is verified. `journal`: a file of JSON
-    lines, one per finished exchange.
+    lines, one per finished exchange. `journal_limit`: how many finished exchanges are kept in memory, the latest; the
+    file has all of them.
 
     Raises at once ScenarioError for a wrong scenario and UsageError for another wrong argument; UnavailableError when the
     block begins and the port is taken; all are `Error`. The block ends with what the proxy itself failed with, if it did.
     """
-    options = Options(upstream, listen, seed, speed, tls, upstream_ca, upstream_insecure, journal)
+    options = Options(upstream, listen, seed, speed, tls, upstream_ca, upstream_insecure, journal, journal_limit)
     return _served(Setup.of(scenario, options))
 
 
 @contextlib.contextmanager
 def _served(setup: Setup) -> Iterator[ServedProxy]:
-    finished = Finished()
+    finished = Finished(setup.journal_limit)
     thread = TrioThread(opened(setup, finished), finished.close)
     inside = thread.start()
     try:

@@ -19,6 +19,8 @@ Source = FilePath | Mapping[str, Any]
 """A name, a path, YAML text, or the same structure as a mapping."""
 Several = str | Iterable[str]
 """One or several."""
+KEPT = 10_000
+"""How many finished exchanges are kept unless said otherwise: more than a test makes, and a limit all the same."""
 Tls = Literal["auto"] | tuple[FilePath, FilePath]
 """A throw-away CA, or the files of a certificate and its key."""
 
@@ -45,6 +47,7 @@ class Options:
     upstream_ca: FilePath | None = None
     upstream_insecure: bool = False
     journal: FilePath | None = None
+    journal_limit: int = KEPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class Setup:
     """With no upstream: the embedded origin is to be started."""
     speed: float
     journal: Path | None
+    journal_limit: int
 
     @classmethod
     def of(cls, scenario: Source | None, options: Options) -> "Setup":
@@ -65,6 +69,9 @@ class Setup:
             raise UsageError(f"speed {speed!r}: write a number above 0")
         if seed is not None and not isinstance(seed, int):
             raise UsageError(f"seed {seed!r}: write a whole number")
+        limit = options.journal_limit
+        if not isinstance(limit, int) or limit < 1:
+            raise UsageError(f"journal_limit {limit!r}: write a whole number above 0")
         parts = Parts(
             () if options.upstream is None else _texts("upstream", options.upstream),
             listen=_texts("listen", options.listen),
@@ -74,7 +81,8 @@ class Setup:
             upstream_ca=None if options.upstream_ca is None else Path(options.upstream_ca),
             upstream_insecure=options.upstream_insecure,
         )
-        return cls(read(scenario), parts, speed, None if options.journal is None else Path(options.journal))
+        journal = None if options.journal is None else Path(options.journal)
+        return cls(read(scenario), parts, speed, journal, limit)
 
 
 def _texts(name: str, given: Several) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ Listener = Callable[[ExchangeRecord], None]
 
 
 class Journal:
-    """Append-only. Keeps the latest `limit` finished exchanges; `dropped` counts those let go."""
+    """A ring: keeps the latest `limit` finished exchanges (None = all); `dropped` counts those let go."""
 
     def __init__(self, limit: int | None = None) -> None:
         self._records: deque[ExchangeRecord] = deque(maxlen=limit)
@@ -32,6 +32,7 @@ class Journal:
 
     @property
     def dropped(self) -> int:
+        """Finished exchanges that are no longer kept. The listeners have heard of them."""
         return self.total - len(self._records)
 
     @property

@@ -4,10 +4,14 @@ Times are real seconds from the request's first byte, None for what did not happ
 framing. Must not know: where the facts come from.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from chaosproxy.journal.marks import Marks
+
+FIRED = 1000
+"""How often each fault of a hop may stand in one record: the first 999 times, and the latest."""
 
 
 @dataclass(slots=True)
@@ -107,10 +111,27 @@ class ExchangeRecord:
     arrivals: Marks = field(default_factory=Marks)
     deliveries: Marks = field(default_factory=Marks)
     faults: list[Fired] = field(default_factory=list)
+    faults_dropped: int = 0
+    """What faults have done and `faults` does not tell."""
     not_fired: list[NotFired] = field(default_factory=list)
     end: Ending | None = None
     detail: str = ""
     """One line for a person, where something went wrong: the rule broken, the error seen."""
+    _counts: Counter[tuple[int, str]] | None = field(default=None, repr=False)
+
+    def add_fired(self, fired: Fired) -> None:
+        """A fault has acted. One that does so at each event of a day fills no memory, and pushes out no other."""
+        faults = self.faults
+        if len(faults) >= FIRED:
+            if self._counts is None:
+                self._counts = Counter((one.hop, one.fault) for one in faults)
+            key = fired.hop, fired.fault
+            self._counts[key] += 1
+            if self._counts[key] > FIRED:
+                places = range(len(faults) - 1, -1, -1)
+                del faults[next(at for at in places if (faults[at].hop, faults[at].fault) == key)]
+                self.faults_dropped += 1
+        faults.append(fired)
 
     @property
     def dropped(self) -> int:
@@ -134,6 +155,7 @@ class ExchangeRecord:
             "deliveries": [[_rounded(seconds), nbytes] for seconds, nbytes in self.deliveries],
             "dropped": self.dropped,
             "faults": [{**_plain(fired), "t": _rounded(fired.t)} for fired in self.faults],
+            "faults_dropped": self.faults_dropped,
             "not_fired": [_plain(missed) for missed in self.not_fired],
             "end": _plain(self.end) if self.end else None,
             "detail": self.detail,

@@ -38,10 +38,8 @@ class WireRing:
         self._wire.ring(now)
 
 
-def noted(wire: Wire | None, since: float) -> list[Noted]:
+def noted(wire: Wire, since: float) -> list[Noted]:
     """What the faults of a connection have done since then, and the last that each did before: it may last still."""
-    if wire is None:
-        return []
     before = {note.fault: note for note in wire.notes if note.t < since}
     return [*before.values(), *(note for note in wire.notes if note.t >= since)]
 

@@ -15,7 +15,6 @@ from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead
 from chaosproxy.model.places import Manner, Peer, Scope
 from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.client_side import ClientSide, ExchangeChannel
-from chaosproxy.proxy.connection_faults import noted
 from chaosproxy.proxy.hearing import Ears
 from chaosproxy.proxy.held import HeldRequest
 from chaosproxy.proxy.observer import Observer
@@ -57,6 +56,7 @@ class Exchange:
         self.upstream: UpstreamSide | None = None
         self._house = house
         self._connection = connection
+        self.observer.meets("client", connection.wire)
         self._plan: Plan | None = None
         self._held: HeldRequest | None = None
         self._release: Callable[[float], None] | None = None
@@ -274,8 +274,7 @@ class Exchange:
             chain.close(now)
             self.observer.take_notes(chain.notes)
             self.observer.totals(chain.request, chain.response)
-        for wire in (self._connection.wire, upstream.wire if upstream is not None else None):
-            self.observer.take_notes(noted(wire, self.began))
+        self.observer.take_connection_notes()
         self._house.finished(self)
 
     def _end_both(self, abort: Abort, now: float) -> None:

@@ -3,22 +3,31 @@
 Rules: the only place where the driver's facts become journal fields. Must not know: why anything happened.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.placed import Noted
 from chaosproxy.journal import mask
 from chaosproxy.journal.record import Ending, ExchangeRecord, Fired, NotFired
 from chaosproxy.model.headers import tokens
 from chaosproxy.model.messages import Data, RequestHead, ResponseHead
+from chaosproxy.proxy.connection_faults import noted
+from chaosproxy.wire.wire import Wire
+
+_NO_WIRES: Mapping[str, tuple[Wire, int]] = MappingProxyType({})
 
 
 class Observer:
     """The pen of one exchange. Times come in the driver's clock and are kept from the request's first byte."""
 
-    __slots__ = ("_began", "_coded", "arrived_marks", "delivered_marks", "record")
+    __slots__ = ("_began", "_coded", "_wires", "arrived_marks", "delivered_marks", "record")
 
     def __init__(self, record: ExchangeRecord, began: float) -> None:
         self.record = record
         self._began = began
+        self._wires: Mapping[str, tuple[Wire, int]] = _NO_WIRES
+        """By side, with how many notes there were."""
         self._coded = False
         """What goes to the client is coded: it has no records that anybody could see."""
         self.arrived_marks = record.arrivals
@@ -114,10 +123,21 @@ class Observer:
         for note in notes:
             if note.kind == "fired":
                 since = max(0.0, note.t - self._began)
-                self.record.faults.append(Fired(since, note.fault, note.hop, note.hop_name, note.detail))
+                self.record.add_fired(Fired(since, note.fault, note.hop, note.hop_name, note.detail))
             else:
                 self.record.not_fired.append(NotFired(note.fault, note.hop, note.detail))
         notes.clear()
+
+    def meets(self, side: str, wire: Wire | None) -> None:
+        """The exchange goes on over this connection of that side."""
+        if wire is not None:
+            self._wires = {**self._wires, side: (wire, wire.notes.total)}
+
+    def take_connection_notes(self) -> None:
+        """What the faults of its connections have done since it had them."""
+        for wire, before in self._wires.values():
+            self.take_notes(noted(wire, self._began))
+            self.record.faults_dropped += wire.notes.lost(before)
 
     def totals(self, request: Line, response: Line) -> None:
         """The counts of both ways, when the exchange is over."""

@@ -18,7 +18,6 @@ from chaosproxy.proxy.plan import Plan
 from chaosproxy.proxy.rewrite import for_upstream
 from chaosproxy.proxy.upstream import Upstream
 from chaosproxy.proxy.upstream_connection import UpstreamConnection
-from chaosproxy.wire.wire import Wire
 
 RACES = frozenset({"upstream:fin", "upstream:rst"})
 REFUSED_STREAM = 0x7
@@ -43,8 +42,6 @@ class UpstreamSide:
         """The request has gone out whole, or the rest of it is not wanted."""
         self.tunnel = False
         self.connection: UpstreamConnection | None = None
-        self.wire: Wire | None = None
-        """Of the connection that it has, or had last."""
         self.protocol = "http/1.1"
         self._owner = owner
         self._plan = plan
@@ -122,7 +119,8 @@ class UpstreamSide:
             )
             connection.upstream.serve()
             return
-        self.connection, self.protocol, self.wire = connection, protocol, connection.wire
+        self.connection, self.protocol = connection, protocol
+        self._observer.meets("upstream", connection.wire)
         self.stream = connection.session.open()
         connection.exchanges[self.stream] = self
         address = connection.upstream.address

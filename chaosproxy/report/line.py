@@ -7,6 +7,8 @@ from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.units import counted
 
 LONGEST = 200
+FIRED = 5
+"""What faults did that often is told; of a stall at every event a line would never end."""
 _BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x2028, 0x2029}
 
 
@@ -42,8 +44,11 @@ def exchange_line(record: ExchangeRecord) -> str:
         parts.append(f"{(times.end or 0) * 1000:.0f} ms:")
         parts.append(f"{end.how} by {end.by}" + (f" ({shown(end.cause)})" if end.cause else ""))
     line = " ".join(parts)
-    for fired in record.faults:
+    for fired in record.faults[:FIRED]:
         line += f"; {fired.fault}: {shown(fired.detail)}"
+    if len(record.faults) > FIRED:
+        further = len(record.faults) - FIRED + record.faults_dropped
+        line += f"; faults {counted(further, 'further time')}"
     if record.detail:
         line += f"; {shown(record.detail)}"
     return line

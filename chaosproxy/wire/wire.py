@@ -8,14 +8,13 @@ Must not know: HTTP, which faults exist.
 """
 
 import math
-from collections import deque
 from collections.abc import Callable, Sequence
 
 import trio
 
 from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.line import Line
-from chaosproxy.chain.placed import Noted, Placed
+from chaosproxy.chain.placed import Notes, Placed
 from chaosproxy.model.messages import Abort, Data, End
 from chaosproxy.model.places import Manner, Peer, Role, Scope
 from chaosproxy.wire import close
@@ -33,7 +32,7 @@ class Wire:
     def __init__(self, below: Transport, role: Role, began: float) -> None:
         self.tls = below.tls
         self.alpn = below.alpn
-        self.notes: deque[Noted] = deque(maxlen=1000)
+        self.notes = Notes()
         """What the faults did of late, for whoever journals it."""
         self.on_end: Callable[[Abort], None] | None = None
         self.on_due: Callable[[float], None] | None = None
@@ -98,8 +97,7 @@ class Wire:
 
     def _take_notes(self) -> None:
         for chain in self._layers:
-            self.notes.extend(chain.notes)
-            chain.notes.clear()
+            self.notes.take(chain.notes)
 
     def _plan(self) -> None:
         self._take_notes()

@@ -204,10 +204,10 @@ def test_where_the_throw_away_ca_stands_is_said(run, upstream, tmp_path):
     proxy = run("--upstream", upstream.url, "--tls", "auto")
     where = proxy.ready["ca"]
     assert "BEGIN CERTIFICATE" in Path(where).read_text()
-    said = proxy.stop()[2]
-    assert said == f"chaosproxy: listening on {proxy.url}\nchaosproxy: clients trust {where}\n"
+    said = proxy.stop()[2].splitlines()
+    assert said[:-1] == [f"chaosproxy: listening on {proxy.url}", f"chaosproxy: clients trust {where}"]
     chosen = run("--upstream", upstream.url, "--tls", "auto", "--ca-out", str(tmp_path / "ca.pem"))
-    assert chosen.stop()[2] == f"chaosproxy: listening on {chosen.url}\n"
+    assert chosen.stop()[2].splitlines()[:-1] == [f"chaosproxy: listening on {chosen.url}"]
 
 
 def test_every_listener_serves_the_same_rules(run, upstream):
@@ -249,10 +249,26 @@ def test_several_that_run_are_counted(run, streaming):
     assert err.count("ending; ") == err.count(line) == 1
 
 
+def test_memory_keeps_the_latest_exchanges_and_the_file_all(run, upstream):
+    proxy = run("--upstream", upstream.url, "--journal-limit", "2")
+    for _ in range(5):
+        proxy.get()
+    _, _, err = proxy.stop()
+    last = "chaosproxy: ended; 5 exchanges, of which the first 3 were dropped from memory (--journal-limit 2)"
+    assert err.splitlines()[-1] == last
+    assert [record["id"] for record in proxy.records()] == [1, 2, 3, 4, 5]
+
+
+def test_what_was_served_is_counted_at_the_end(run, upstream):
+    proxy = run("--upstream", upstream.url)
+    proxy.get()
+    assert proxy.stop()[2].splitlines()[-1] == "chaosproxy: ended; 1 exchange"
+
+
 def test_nothing_is_said_of_what_does_not_run_or_when_quiet(run, streaming, upstream):
     resting = run("--upstream", upstream.url)
     resting.get()
-    assert "ending" not in resting.stop()[2]
+    assert "ending;" not in resting.stop()[2]
     quiet = run("--upstream", streaming.url, "--grace", "10ms", "-q")
     with quiet.open_stream():
         assert quiet.stop() == (0, "", "")

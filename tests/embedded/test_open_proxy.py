@@ -44,6 +44,17 @@ async def test_the_exchanges_of_a_block():
         assert proxy.exchanges == []
 
 
+async def test_the_latest_exchanges_are_kept():
+    async with (
+        origin([HEAD, EVENT, LAST, Ending.FIN]) as served,
+        chaosproxy.open_proxy(upstream=served.url, journal_limit=1) as proxy,
+    ):
+        for _ in range(3):
+            await ask(proxy)
+        assert [record.id for record in await proxy.wait(exchanges=3, timeout=20)] == [3]
+        assert proxy.dropped == 2
+
+
 def test_a_wrong_scenario_is_said_before_anything_is_awaited():
     with pytest.raises(ScenarioError, match="no-such"):
         chaosproxy.open_proxy("no-such", upstream="http://127.0.0.1:1")

@@ -89,6 +89,8 @@ def test_a_wrong_scenario_is_said_at_once(scenario, said):
         {"speed": 0},
         {"speed": "fast"},
         {"seed": "x"},
+        {"journal_limit": 0},
+        {"journal_limit": "all"},
         {"tls": ("only-one",)},
         {"upstream": "https://127.0.0.1:1", "upstream_ca": "no-such-file.pem"},
     ],
@@ -104,6 +106,22 @@ def test_a_port_that_is_taken_is_said_where_the_block_begins():
         asked = chaosproxy.serve(upstream="http://127.0.0.1:1", listen=f"127.0.0.1:{port}")
         with pytest.raises(chaosproxy.Error, match=str(port)), asked:
             pytest.fail("the block must not begin")
+
+
+def test_the_latest_exchanges_are_kept_and_the_file_has_all(upstream, tmp_path):
+    file = tmp_path / "journal.jsonl"
+    with chaosproxy.serve(upstream=upstream, journal=file, journal_limit=2) as proxy:
+        for _ in range(5):
+            get(proxy.url, "/1")
+        found = proxy.wait(exchanges=5, timeout=20)
+        assert [record.id for record in found] == [4, 5]
+        assert (proxy.last.id, proxy.dropped) == (5, 3)
+        assert proxy.timeline().startswith("3 earlier exchanges are not kept\n#4 ")
+        proxy.clear()
+        assert (proxy.exchanges, proxy.dropped) == ([], 0)
+        get(proxy.url, "/1")
+        assert [record.id for record in proxy.wait(exchanges=1, timeout=20)] == [6]
+    assert [json.loads(line)["id"] for line in file.read_text().splitlines()] == [1, 2, 3, 4, 5, 6]
 
 
 def test_use_swaps_the_scenario_and_counters_restart(upstream):
