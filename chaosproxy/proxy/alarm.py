@@ -35,6 +35,8 @@ class Alarm:
         self._timer: Timer | None = None
         self._next = -math.inf
         """What the timer is set to; -inf while it will be set anyway."""
+        self._soonest = -math.inf
+        """Not before: what is due until then is rung together."""
         self._count = 0
         self._outdated = 0
         """Entries of the heap that nobody waits for any more."""
@@ -46,9 +48,9 @@ class Alarm:
         who.armed = time
         self._count += 1
         heapq.heappush(self._heap, (time, self._count, who))
-        if time < self._next and self._timer is not None:
-            self._next = time
-            self._timer.set(time)
+        if time < self._next > self._soonest and self._timer is not None:
+            self._next = max(time, self._soonest)
+            self._timer.set(self._next)
 
     def forget(self, who: Ringable) -> None:
         """Never ring `who` again; what was set for it does not keep it in memory."""
@@ -69,11 +71,13 @@ class Alarm:
         self._timer = timer()
         try:
             while True:
-                self._next = self._heap[0][0] if self._heap else math.inf
+                self._next = max(self._heap[0][0], self._soonest) if self._heap else math.inf
                 self._timer.set(self._next)
                 await self._timer.wait()
                 self._next = -math.inf
-                self._ring(trio.current_time())
+                now = trio.current_time()
+                self._soonest = now + self._timer.apart
+                self._ring(now)
         finally:
             self._timer.close()
             self._timer = None

@@ -23,6 +23,9 @@ _LONGEST = 1e9
 class Timer(Protocol):
     """One time at a time. Of the clock of trio.current_time; may be early, for whoever looks at the clock again."""
 
+    apart: float
+    """Seconds that should lie between one time and the next: what is due in between is better done together."""
+
     def set(self, time: float) -> None:
         """Wake at `time` (infinite: never), and no more at what was set before."""
         ...
@@ -36,6 +39,8 @@ class Timer(Protocol):
 
 class LoopTimer:
     """By a deadline of the event loop."""
+
+    apart = 0.0
 
     def __init__(self) -> None:
         self._time = math.inf
@@ -61,6 +66,9 @@ class _Spec(ctypes.Structure):
 
 class KernelTimer:
     """By a descriptor that becomes readable. OSError where there is none to be had."""
+
+    apart = 0.0005
+    """Who has thousands of deadlines a second pays for each turn of the loop; the loop's own deadlines are 1 ms apart."""
 
     def __init__(self) -> None:
         libc = _LIBC

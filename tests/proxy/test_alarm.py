@@ -134,3 +134,24 @@ async def test_never_early_in_real_time(nursery):
     with trio.fail_after(20):
         await done.wait()
     assert not early
+
+
+async def test_what_is_due_close_together_is_rung_together(autojump_clock, nursery, monkeypatch):
+    """Whoever comes alone is rung to the moment; thousands a second share their turns. Nobody is early."""
+
+    class Sparing(LoopTimer):
+        apart = 0.5
+
+    monkeypatch.setattr("chaosproxy.proxy.alarm.timer", Sparing)
+    alarm = Alarm()
+    nursery.start_soon(alarm.run)
+    asked = [1, 1.125, 1.25, 1.375, 1.5, 2.25]
+    sleepers = [Sleeper() for _ in asked]
+    for sleeper, time in zip(sleepers, asked, strict=True):
+        alarm.set(sleeper, time)
+    late = Sleeper()
+    await trio.sleep(2.5)
+    alarm.set(late, 2.625)
+    await trio.sleep(10)
+    assert [sleeper.rung for sleeper in sleepers] == [[1], [1.5], [1.5], [1.5], [1.5], [2.25]]
+    assert late.rung == [2.75]
