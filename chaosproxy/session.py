@@ -15,9 +15,11 @@ from chaosproxy.model.messages import Abort, Dribble, Event
 from chaosproxy.model.places import Role
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Arrived:
-    """Events of one stream, in order. A RequestHead (or a lone Abort, for a head that is malformed) opens it."""
+    """Events of one stream, in order. A RequestHead (or a lone Abort, for a head that is malformed) opens it.
+
+    Not frozen, as little as `Data`: one is made for each."""
 
     stream: int
     events: list[Event]

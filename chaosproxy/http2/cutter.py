@@ -1,26 +1,23 @@
-"""Cuts what was read into whole frames, whatever the reads were: one frame in many reads, many frames in one.
+"""Keeps what was read until it is whole frames, whatever the reads were: one frame in many reads, many frames in one.
 
 Rules: a length is judged when its header is seen, before anything of the frame is kept (RFC 9113 section 4.2); a frame
 that comes in single bytes is put together once, not once a byte. Must not know: what a frame means.
 """
 
-from collections.abc import Iterator
-
 from chaosproxy.http2.codes import FRAME_SIZE_ERROR, PROTOCOL_ERROR, ConnectionFault
-from chaosproxy.http2.frames import HEADER, HEADER_SIZE, PREFACE, SMALLEST_MAX_FRAME, STREAM_MASK
+from chaosproxy.http2.frames import HEADER, HEADER_SIZE, PREFACE, SMALLEST_MAX_FRAME
 
 HTTP1 = b"HTTP/1."
-RawFrame = tuple[int, int, int, bytes]
-"""Kind, flags, stream, payload. A plain tuple: one is made per frame, and a dataclass costs as much as the rest."""
+LARGEST = SMALLEST_MAX_FRAME
+"""Payload bytes of a frame that we take: our SETTINGS allow no more."""
 
 
 class Cutter:
-    """Bytes in, whole frames out. `preface`: the client's preface comes first (section 3.4)."""
+    """Whoever cuts takes whole frames from the front of what `add` gives, and hands the rest to `keep`. `preface`: the client's preface comes first (section 3.4)."""
 
-    __slots__ = ("_largest", "_pieces", "_preface", "_size", "_wanted")
+    __slots__ = ("_pieces", "_preface", "_size", "_wanted")
 
-    def __init__(self, *, preface: bool, largest: int = SMALLEST_MAX_FRAME) -> None:
-        self._largest = largest
+    def __init__(self, *, preface: bool) -> None:
         self._preface = PREFACE if preface else b""
         self._pieces: list[bytes] = []
         self._size = 0
@@ -31,37 +28,35 @@ class Cutter:
         """A frame, or the preface, has begun and not ended."""
         return self._size > 0 or 0 < len(self._preface) < len(PREFACE)
 
-    def feed(self, data: bytes) -> Iterator[RawFrame]:
-        """Every frame that `data` completes. ConnectionFault for a wrong preface or a frame that is too long."""
+    def add(self, data: bytes) -> bytes:
+        """What has come and was not cut, from the beginning of a frame on; empty while there is less than is wanted.
+        ConnectionFault for a wrong preface."""
         if self._preface:
             data = self._skip_preface(data)
+        if not self._size and len(data) >= self._wanted:
+            return data
         self._pieces.append(data)
         self._size += len(data)
         if self._size < self._wanted:
-            return
-        buffer = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+            return b""
+        buffer = b"".join(self._pieces)
         self._pieces.clear()
         self._size = 0
-        at, end = 0, len(buffer)
-        wanted = HEADER_SIZE
-        unpack = HEADER.unpack_from
-        while end - at >= HEADER_SIZE:
-            high, low, kind, flags, stream = unpack(buffer, at)
-            size = high << 8 | low
-            if size > self._largest:  # RFC 9113 section 4.2
-                if buffer.startswith(HTTP1, at):  # the answer to our preface of a peer that speaks no HTTP/2
+        return buffer
+
+    def keep(self, rest: bytes) -> None:
+        """The beginning of a frame, or nothing, is left of what `add` gave. ConnectionFault if it will be too long."""
+        self._wanted = HEADER_SIZE
+        if len(rest) >= HEADER_SIZE:
+            size = HEADER.unpack_from(rest)[0] >> 8
+            self._wanted += size
+            if size > LARGEST:  # RFC 9113 section 4.2
+                if rest.startswith(HTTP1):  # the answer to our preface of a peer that speaks no HTTP/2
                     raise ConnectionFault(PROTOCOL_ERROR, "what came is HTTP/1, not HTTP/2")
-                raise ConnectionFault(FRAME_SIZE_ERROR, f"frame of {size} bytes, {self._largest} allowed")
-            after = at + HEADER_SIZE + size
-            if after > end:
-                wanted = HEADER_SIZE + size
-                break
-            yield kind, flags, stream & STREAM_MASK, buffer[at + HEADER_SIZE : after]
-            at = after
-        if at < end:
-            self._pieces.append(buffer[at:] if at else buffer)
-            self._size = end - at
-        self._wanted = wanted
+                raise ConnectionFault(FRAME_SIZE_ERROR, f"frame of {size} bytes, {LARGEST} allowed")
+        if rest:
+            self._pieces.append(rest)
+            self._size = len(rest)
 
     def _skip_preface(self, data: bytes) -> bytes:
         here = min(len(self._preface), len(data))

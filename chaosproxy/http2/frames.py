@@ -12,8 +12,8 @@ from hyperframe.frame import GoAwayFrame
 from chaosproxy.http2.codes import FRAME_SIZE_ERROR, PROTOCOL_ERROR, ConnectionFault
 
 PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-HEADER: Final = Struct(">HBBBL")
-"""Length (its upper 16 bits, its lower 8), kind, flags, stream. The stream's top bit is reserved (section 4.1)."""
+HEADER: Final = Struct(">LBL")
+"""Length and kind (the lowest 8 bits) in one number, flags, stream, whose top bit is reserved (section 4.1)."""
 HEADER_SIZE: Final = 9
 STREAM_MASK: Final = 0x7FFFFFFF
 LARGEST_WINDOW: Final = 2**31 - 1
@@ -56,18 +56,17 @@ _FOUR: Final = Struct(">L")
 
 def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
     """One frame, whole."""
-    size = len(payload)
-    return HEADER.pack(size >> 8, size & 0xFF, kind, flags, stream) + payload
+    return HEADER.pack(len(payload) << 8 | kind, flags, stream) + payload
 
 
 def reset(stream: int, code: int) -> bytes:
     """RST_STREAM (section 6.4)."""
-    return HEADER.pack(0, 4, RST_STREAM, 0, stream) + _FOUR.pack(code)
+    return HEADER.pack(4 << 8 | RST_STREAM, 0, stream) + _FOUR.pack(code)
 
 
 def window_update(stream: int, increment: int) -> bytes:
     """WINDOW_UPDATE (section 6.9); stream 0 is the connection."""
-    return HEADER.pack(0, 4, WINDOW_UPDATE, 0, stream) + _FOUR.pack(increment)
+    return HEADER.pack(4 << 8 | WINDOW_UPDATE, 0, stream) + _FOUR.pack(increment)
 
 
 def goaway(code: int, last: int, detail: str = "") -> bytes:

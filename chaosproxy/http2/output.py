@@ -7,6 +7,8 @@ for them once and leaves DATA to h2 where they are gone. `take` gives one elemen
 Must not know: what arrives, signals, who is told.
 """
 
+from collections.abc import Sequence
+
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import Event, StreamReset
@@ -17,6 +19,8 @@ from chaosproxy.http2 import frames
 from chaosproxy.http2.codes import FLOW_CONTROL_ERROR, ConnectionFault, StreamFault
 from chaosproxy.http2.fields import Block
 from chaosproxy.http2.heads import LARGEST_LIST
+from chaosproxy.model.messages import Data
+from chaosproxy.model.messages import Event as Message
 from chaosproxy.model.places import Role
 
 ROOM = 65_536
@@ -26,6 +30,7 @@ LARGEST_TABLE = 65_536
 
 _INTRODUCTION = b"\x82"
 """:method GET, by index: enough for h2 to open a stream; the real head has been read and judged by us."""
+_header = frames.HEADER.pack
 _KNOWN_SETTINGS = frozenset(int(code) for code in SettingCodes)
 
 
@@ -41,7 +46,7 @@ def _by_hand() -> bool:
 class Output:
     """The writing half of a connection."""
 
-    __slots__ = ("_control", "_elements", "_h2", "by_hand", "muted", "size")
+    __slots__ = ("_control", "_elements", "_flows", "_h2", "by_hand", "muted", "size")
 
     def __init__(self, role: Role, *, max_streams: int, stream_window: int) -> None:
         client = role is Role.CLIENT
@@ -64,6 +69,7 @@ class Output:
         self._h2 = H2Connection(config)
         self._h2.local_settings = Settings(client=client, initial_values=settings)
         self._h2.initiate_connection()
+        self._flows = self._h2.streams
         self._elements: list[bytes] = []
         self._control: list[bytes] = []
         self.size = 0
@@ -97,9 +103,11 @@ class Output:
         if self._control:
             self._close_control()
         elements = self._elements
-        self._elements = []
-        self.size = 0
-        return elements
+        if elements:
+            self._elements = []
+            self.size = 0
+            return elements
+        return []
 
     def mute(self) -> None:
         """Write nothing more, whatever happens. What was said before still leaves."""
@@ -163,10 +171,26 @@ class Output:
         if end or not self.by_hand:
             self._h2.send_data(wire, payload, end_stream=end)
             return self._h2.data_to_send()
-        stream = self._h2.streams[wire]
-        stream.outbound_flow_control_window -= size
+        self._flows[wire].outbound_flow_control_window -= size
         self._h2.outbound_flow_control_window -= size
-        return frames.HEADER.pack(size >> 8, size & 0xFF, frames.DATA, 0, wire) + payload
+        return frames.HEADER.pack(size << 8 | frames.DATA, 0, wire) + payload
+
+    def body(self, wire: int, events: Sequence[Message]) -> bool:
+        """One write of `events`, if they are Data alone and each fits a frame; else False, and nothing has been done."""
+        h2, parts, size = self._h2, list[bytes](), 0
+        most = h2.max_outbound_frame_size
+        for event in events:
+            if type(event) is not Data or len(event.payload) > most:
+                return False
+            payload = event.payload
+            size += len(payload)
+            parts += (_header(len(payload) << 8 | frames.DATA, 0, wire), payload)
+        if not self.by_hand:
+            return False
+        self._flows[wire].outbound_flow_control_window -= size
+        h2.outbound_flow_control_window -= size
+        self.element(b"".join(parts))
+        return True
 
     def end(self, wire: int) -> bytes:
         """END_STREAM on an empty DATA frame."""
@@ -182,10 +206,9 @@ class Output:
     def allowance(self, wire: int) -> int:
         """Body bytes that may be sent on a live stream now."""
         if self.by_hand:
-            window = min(self._h2.streams[wire].outbound_flow_control_window, self._h2.outbound_flow_control_window)
-        else:
-            window = self._h2.local_flow_control_window(wire)
-        return max(0, min(window, ROOM - self.size))
+            window, flow = self._h2.outbound_flow_control_window, self._flows[wire].outbound_flow_control_window
+            return max(0, min(window, flow, ROOM - self.size))
+        return max(0, min(self._h2.local_flow_control_window(wire), ROOM - self.size))
 
     def first_allowance(self) -> int:
         """The same for a stream that has not been opened."""

@@ -17,7 +17,8 @@ from chaosproxy.http2.codes import (
     StreamFault,
 )
 from chaosproxy.http2.core import Core
-from chaosproxy.http2.cutter import Cutter
+from chaosproxy.http2.cutter import LARGEST, Cutter
+from chaosproxy.http2.frames import HEADER, HEADER_SIZE
 from chaosproxy.http2.messages import Messages
 from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.http2.windows import Window
@@ -26,6 +27,7 @@ from chaosproxy.model.places import Role
 from chaosproxy.session import Granted
 
 MANY_PAIRS = 100
+_header = HEADER.unpack_from
 
 
 class Receiver:
@@ -47,14 +49,27 @@ class Receiver:
 
     def feed(self, data: bytes) -> None:
         """What one read brought. ConnectionFault ends the connection; what came before it stands."""
-        by_wire = self._core.streams.by_wire
-        for kind, flags, wire, payload in self._cutter.feed(data):
-            if kind == frames.DATA and self._greeted and not self._blocks.stream and wire:
+        by_wire, blocks = self._core.streams.by_wire, self._blocks
+        buffer = self._cutter.add(data)
+        at, behind = 0, len(buffer)
+        while behind - at >= HEADER_SIZE:
+            length_kind, flags, wire = _header(buffer, at)
+            begin = at + HEADER_SIZE
+            end = begin + (length_kind >> 8)
+            if end > behind or end - begin > LARGEST:
+                break
+            if not (length_kind & 0xFF or flags or blocks.stream) and end > begin:  # DATA
                 stream = by_wire.get(wire)
-                if stream is not None and not flags and stream.receiving is Part.BODY and not stream.silent and payload:
-                    self._body(stream, payload, len(payload))
+                if stream is not None and stream.receiving is Part.BODY and not stream.silent:
+                    self._body(stream, buffer[begin:end], end - begin)
+                    at = end
                     continue
-            self._frame(kind, flags, wire, payload)
+            self._frame(length_kind & 0xFF, flags, wire & frames.STREAM_MASK, buffer[begin:end])
+            at = end
+        if at < behind:
+            self._cutter.keep(buffer[at:])
+        elif buffer:
+            self._cutter.keep(b"")
 
     def _frame(self, kind: int, flags: int, wire: int, payload: bytes) -> None:
         if not self._greeted and (kind != frames.SETTINGS or flags & frames.ACK):  # section 3.4
@@ -92,15 +107,15 @@ class Receiver:
     def _body(self, stream: Stream, body: bytes, size: int) -> None:
         """Body bytes of a stream that wants them: `size` of the window, padding included. Every frame comes through
         here, so what is counted is counted in place."""
-        window = self._window
-        if not window.take(size):  # section 6.9.1
-            raise ConnectionFault(FLOW_CONTROL_ERROR, "more than the connection's window")
-        increment = window.give(size)
-        core = self._core
-        if increment:
-            core.output.control(frames.window_update(0, increment))
+        window, core = self._window, self._core
+        window.left -= size
+        window.owed += size
+        if window.owed >= window.left:
+            self._credit_now()
         core.useful = True
-        if not stream.window.take(size):
+        own = stream.window
+        own.left -= size
+        if own.left < 0:  # section 6.9.1
             self._fail(stream, StreamFault("more than the stream's window", FLOW_CONTROL_ERROR))
             return
         if stream.left is not None:
@@ -135,9 +150,14 @@ class Receiver:
             self._ended(stream)
 
     def _credit(self, size: int) -> None:
-        if not self._window.take(size):
+        self._window.left -= size
+        self._window.owed += size
+        self._credit_now()
+
+    def _credit_now(self) -> None:
+        if self._window.left < 0:  # section 6.9.1
             raise ConnectionFault(FLOW_CONTROL_ERROR, "more than the connection's window")
-        increment = self._window.give(size)
+        increment = self._window.give(0)
         if increment:
             self._core.output.control(frames.window_update(0, increment))
 

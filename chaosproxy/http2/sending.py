@@ -40,6 +40,13 @@ class Sender:
         if parts:
             output.element(b"".join(parts))
 
+    def body(self, stream: Stream, events: Sequence[Event]) -> bool:
+        """`send` of a stream that is sending its body, where speed counts: False if it is not Data alone."""
+        if not self._core.output.body(stream.wire, events):
+            return False
+        self._core.useful = True
+        return True
+
     def _control(self, stream: Stream, event: Event, parts: list[bytes]) -> None:
         core = self._core
         match event:

@@ -15,7 +15,7 @@ from chaosproxy.http2.messages import PLAIN_WINDOW, Messages
 from chaosproxy.http2.output import ROOM, Output
 from chaosproxy.http2.receiving import Receiver
 from chaosproxy.http2.sending import Sender
-from chaosproxy.http2.streams import Death, Stream
+from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.http2.windows import CONNECTION_WINDOW, STREAM_WINDOW
 from chaosproxy.model.messages import Abort, Event, RequestHead
 from chaosproxy.model.places import Manner, Role, Scope
@@ -50,6 +50,7 @@ class Http2Session:
         self.role = role
         self._output = Output(role, max_streams=max_streams, stream_window=stream_window)
         self._core = Core(role, self._output, Bucket(clock or (lambda: 0.0)))
+        self._live = self._core.streams.by_number
         messages = Messages(self._core, max_streams=max_streams, stream_window=stream_window)
         self._messages = messages
         self._receiver = Receiver(self._core, messages, connection_window=connection_window)
@@ -105,7 +106,9 @@ class Http2Session:
         return self._core.streams.reserve()
 
     def send(self, stream: int, events: Sequence[Event]) -> None:
-        found = self._core.streams.find(stream)
+        found = self._live.get(stream)
+        if found is not None and found.sending is Part.BODY and not found.silent and self._sender.body(found, events):
+            return
         if found is None and stream in self._core.streams.reserved and events and isinstance(events[0], RequestHead):
             found = self._core.streams.start(stream, self._messages.window)
         for index, event in enumerate(events):
@@ -118,20 +121,20 @@ class Http2Session:
             self._sender.send(found, events)
 
     def allowance(self, stream: int) -> int:
-        found = self._core.streams.find(stream)
+        found = self._live.get(stream)
         if found is not None:
             return self._output.allowance(found.wire)
         # What is sent to a stream that is over goes nowhere: nobody should wait for its window.
         return self._output.first_allowance() if stream in self._core.streams.reserved else ROOM
 
     def grant(self, stream: int, nbytes: int) -> None:
-        found = self._core.streams.find(stream)
+        found = self._live.get(stream)
         if found is not None:
             self._receiver.grant(found, nbytes)
 
     def abort(self, stream: int, abort: Abort) -> None:
         core = self._core
-        found = core.streams.find(stream)
+        found = self._live.get(stream)
         if abort.scope is Scope.CONNECTION:
             self._abort_connection(found, abort)
         elif found is None:

@@ -69,26 +69,23 @@ class Stream:
 class Streams:
     """By id. `opened` is the highest id that the side which opens streams (the client) has used."""
 
-    __slots__ = ("_aliases", "_dead", "_role", "by_wire", "next_number", "opened", "promised", "reserved")
+    __slots__ = ("_dead", "_role", "by_number", "by_wire", "next_number", "opened", "promised", "reserved")
 
     def __init__(self, role: Role) -> None:
         self._role = role
         self.by_wire: dict[int, Stream] = {}
+        self.by_number: dict[int, Stream] = {}
+        """The same, by what the driver calls them."""
         self.opened = 0
         self.promised = 0
         """Client role: the highest id that the server has tried to push on."""
         self.next_number = 1
         self.reserved: set[int] = set()
         """Client role: numbers given out whose head has not been sent."""
-        self._aliases: dict[int, int] = {}
         self._dead: dict[int, Death] = {}
 
     def __len__(self) -> int:
         return len(self.by_wire) + len(self.reserved)
-
-    def find(self, number: int) -> Stream | None:
-        """The live stream that the driver calls `number`."""
-        return self.by_wire.get(self._aliases.get(number, number) if self._aliases else number)
 
     def reserve(self) -> int:
         """Client role: the number of a stream that will be opened by its head."""
@@ -105,16 +102,15 @@ class Streams:
         if self._role is Role.CLIENT and number <= self.opened:
             wire = self.next_number
             self.next_number += 2
-            self._aliases[number] = wire
         self.opened = wire
         stream = Stream(number, wire, window)
-        self.by_wire[wire] = stream
+        self.by_wire[wire] = self.by_number[number] = stream
         return stream
 
     def bury(self, stream: Stream, death: Death) -> None:
         """The stream is over."""
         self.by_wire.pop(stream.wire, None)
-        self._aliases.pop(stream.number, None)
+        self.by_number.pop(stream.number, None)
         stream.receiving = stream.sending = Part.OVER
         self.note(stream.wire, death)
 

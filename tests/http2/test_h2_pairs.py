@@ -234,11 +234,11 @@ def test_whatever_the_driver_does_meanwhile(role, frames, data):
             case 0:
                 session.grant(stream, data.draw(st.integers(0, 100)))
             case 1:
-                live = session._core.streams.find(stream)
+                live = session._core.streams.by_number.get(stream)
                 if live is not None and live.sending.name == "BODY" and session.allowance(stream) > 3:
                     session.send(stream, [Data(b"abc"), *([End()] if data.draw(st.booleans()) else [])])
             case 2:
-                live = session._core.streams.find(stream)
+                live = session._core.streams.by_number.get(stream)
                 if role is Role.SERVER and live is not None and live.sending.name == "HEAD":
                     session.send(stream, [ResponseHead(200, framing=Framing.STREAM)])
             case 3:
