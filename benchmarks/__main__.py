@@ -1,6 +1,7 @@
 """`python -m benchmarks`: visits every row of every scene in every round, prints tables and targets, writes JSON."""
 
 import argparse
+import dataclasses
 import json
 import os
 import platform
@@ -26,12 +27,13 @@ def measure(given: Measure, wanted: list[str], names: list[str]) -> dict[str, ob
     settle(other_cpus)  # what is done here is no proxy's business
     rounds: dict[str, dict[str, list[Seen]]] = {}
     absent: dict[str, dict[str, str]] = {}
+    titles: dict[str, str] = {}
     began = time.monotonic()
     with peers.running(cpus, other_cpus) as pool:
         for name in wanted:
             with scenes.ALL[name](pool, given, names) as scene:
                 rounds[name], failed = play(scene, given.rounds, progress)
-            absent[name] = scene.absent | failed
+            absent[name], titles[name] = scene.absent | failed, scene.title
             progress("")
             print(report.table(scene.title, name, report.summary(rounds)[name], absent[name]), end="\n\n", flush=True)
     summary = report.summary(rounds)
@@ -43,8 +45,11 @@ def measure(given: Measure, wanted: list[str], names: list[str]) -> dict[str, ob
             "load": os.getloadavg(),
             "python": platform.python_version(),
             "kernel": platform.release(),
+            "peers": {name: version for name in names if (version := peers.version(name))},
         },
+        "asked": dataclasses.asdict(given),
         "took_seconds": time.monotonic() - began,
+        "titles": titles,
         "absent": absent,
         "targets": verdicts,
         "summary": summary,

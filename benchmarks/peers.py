@@ -6,12 +6,13 @@ A peer that is missing or does not start is named in the result, never an error.
 
 import contextlib
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from subprocess import Popen
+from subprocess import Popen, run
 
 from benchmarks import chained
 from benchmarks.cpu import family
@@ -164,6 +165,22 @@ OWN: dict[str, Start] = {
     "chaosproxy, exact": chaosproxy("chaosproxy, exact", chained.exact_scenario(), journal=True),
 }
 """Further ones, for the scenes that are about chaosproxy alone."""
+
+
+_VERSION = {"nginx": ("nginx", "-v"), "haproxy": ("haproxy", "-v"), "mitmproxy": ("mitmdump", "--version")}
+
+
+def version(name: str) -> str:
+    """Of somebody else's program; empty where it says none, or is not here."""
+    if name not in _VERSION:
+        return ""
+    program, option = _VERSION[name]
+    try:
+        said = run([find(program), option], check=False, capture_output=True, text=True, timeout=30)
+    except UnavailableError:
+        return ""
+    found = re.search(r"\d+(\.\d+)+", said.stdout + said.stderr)
+    return found[0] if found else ""
 
 
 @dataclass(slots=True)

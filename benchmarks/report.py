@@ -148,14 +148,26 @@ _COLUMNS = {
 }
 
 
-def table(title: str, scene: str, rows: Mapping[str, Seen], absent: Mapping[str, str]) -> str:
-    """One scene as text, a line a row; `-` where there is nothing to say."""
-    columns = _COLUMNS[kind(scene)]
+def shown(scene: str) -> list[str]:
+    """The numbers that the table of a scene shows, by their keys."""
+    return [key for _, key, _ in _COLUMNS[kind(scene)]]
+
+
+def cells(title: str, scene: str, rows: Mapping[str, Seen]) -> list[list[str]]:
+    """One scene, a line a row, its head first; `-` where there is nothing to say. A column that says nothing is none."""
+    columns = [
+        column for column in _COLUMNS[kind(scene)] if any(_said(column[1], numbers) for numbers in rows.values())
+    ]
     lines = [[title, *(head for head, _, _ in columns)]]
     for name, numbers in rows.items():
-        cells = [form.format(numbers[key]) if _said(key, numbers) else "-" for _, key, form in columns]
-        lines.append([name, *cells])
-    return "\n".join([*aligned(lines), *(f"{name}: {reason}" for name, reason in absent.items())])
+        lines.append([name, *(form.format(numbers[key]) if _said(key, numbers) else "-" for _, key, form in columns)])
+    return lines
+
+
+def table(title: str, scene: str, rows: Mapping[str, Seen], absent: Mapping[str, str]) -> str:
+    """One scene as text."""
+    lines = aligned(cells(title, scene, rows))
+    return "\n".join([*lines, *(f"{name}: {reason}" for name, reason in absent.items())])
 
 
 def _said(key: str, numbers: Seen) -> bool:

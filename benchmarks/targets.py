@@ -128,10 +128,10 @@ def judged(summary: Summary, scenes: set[str]) -> list[dict[str, str | float | N
     return rows
 
 
-def table(rows: list[dict[str, str | float | None]]) -> str:
-    """The targets as text."""
+def cells(rows: list[dict[str, str | float | None]]) -> list[list[str]]:
+    """The targets, a line each, their head first."""
     lines = [["target", "wanted", "measured", ""]]
-    lines += [
+    return lines + [
         [
             str(row["what"]),
             str(row["wanted"]),
@@ -140,4 +140,8 @@ def table(rows: list[dict[str, str | float | None]]) -> str:
         ]
         for row in rows
     ]
-    return "\n".join(aligned(lines))
+
+
+def table(rows: list[dict[str, str | float | None]]) -> str:
+    """The targets as text."""
+    return "\n".join(aligned(cells(rows)))
