@@ -64,7 +64,7 @@ class SseSplitter:
             start = self._lines(payload, start, ends)
         if len(self._head) < _HEAD:
             self._head += payload[start : start + _HEAD - len(self._head)]
-        self._fast = not (self._head or self._after_cr or self._every_block)
+        self._fast = not (self._head or self._after_cr)
         return tuple(ends)
 
     def _finish_cr(self, payload: bytes, ends: list[int]) -> int:
@@ -104,11 +104,11 @@ class SseSplitter:
     def _lines_lf(self, payload: bytes, ends: list[int]) -> int:
         """As `_lines`, for many events in one read: no CR inside, at the start of a line, nothing else to watch."""
         find, startswith = payload.find, payload.startswith
-        has_data = self._has_data
+        has_data, every_block = self._has_data, self._every_block
         start, stop = 0, find(b"\n")
         while stop >= 0:
             if stop == start:
-                if has_data:
+                if has_data or every_block:
                     ends.append(stop + 1)
                     has_data = False
             elif not has_data and startswith(b"data", start):
