@@ -11,9 +11,12 @@ from chaosproxy.model.messages import Data, Event, ResponseHead
 from chaosproxy.model.places import Moment, Way
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class At:
-    """Release `event` no earlier than `time`, and never before what this fault emitted earlier."""
+    """Release `event` no earlier than `time`, and never before what this fault emitted earlier.
+
+    Not frozen for the reason that Data has: one is made per event.
+    """
 
     time: float
     event: Event

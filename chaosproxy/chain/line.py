@@ -260,9 +260,7 @@ class Line:
         self.pump(now)
         self._resume(now)
         for stage in self.stages:
-            if stage.span is not None:
-                stage.span.settle()
-            if stage.timer_due(now) <= now:
+            if stage.clocked and stage.timer_due(now) <= now:
                 stage.timer(now)
         if self.blocked:
             self.pump(now)
@@ -282,8 +280,8 @@ class Line:
         self.dirty = False
         due = math.inf
         for stage in self.stages:
-            if stage.span is not None:
-                stage.span.settle()
+            if not stage.clocked:
+                continue
             due = min(due, stage.due(now))
             if stage.stopped is None and stage.idles and not stage.behind.has_room(now):
                 stage.stopped = now

@@ -60,6 +60,7 @@ class Place(ABC):
         "before",
         "bytes",
         "chunks",
+        "clocked",
         "closed",
         "director",
         "ended",
@@ -106,6 +107,8 @@ class Place(ABC):
         self.floor = -math.inf
         self.pause = -math.inf
         """The floor of what is emitted from now on."""
+        self.clocked = True
+        """It may have a deadline: it is awake, or its rest has a time."""
         self.away = 0.0
         """Until when the machine is gone; 0 = it is there."""
         self.head: ResponseHead | RequestHead | None = None
@@ -250,7 +253,7 @@ class Place(ABC):
 
     def due(self, now: float) -> float:
         """The next time after `now` at which something leaves, or (also at once) a timer fires. A Data that is due and
-        has no room is no deadline: who makes room moves it. The span must have settled."""
+        has no room is no deadline: who makes room moves it."""
         due = math.inf
         if self.outbox:
             time = max(self.outbox[0][0], self.floor)
@@ -260,6 +263,8 @@ class Place(ABC):
 
     def timer_due(self, now: float) -> float:
         """When the fault's own timer fires."""
+        if self.span is not None:
+            self.span.settle()
         if self.away:
             return self.away  # also when what waited here has closed it just before
         if self.closed:

@@ -49,6 +49,7 @@ class Span:
         for stage in self.stages:
             rest = stage.rest
             assert rest is not None
+            stage.clocked = stage.fault.ticks or rest.time != math.inf or rest.idle != math.inf
             if rest is FOREVER:
                 continue
             self.max_bytes = min(self.max_bytes, rest.bytes - stage.bytes)
@@ -133,7 +134,7 @@ class Span:
         del self.stages[place:]
         self.plan()
         self.next = stage
-        stage.span, stage.before, stage.next = None, self, behind
+        stage.span, stage.before, stage.next, stage.clocked = None, self, behind, True
 
     def absorb(self, stage: Stage) -> None:
         """`stage`, which stands right behind this span, rests again: the spans on both its sides become one."""

@@ -72,13 +72,14 @@ class RunningBandwidth(Fault):
         while remains.left:
             piece = remains.take(self._together(now))
             self._sent += len(piece.payload)
-            if self._ready <= now:
+            ready = self._ready
+            if ready <= now:
                 actions.append(piece)
                 continue
             if not self._noted:
                 self._noted = True
                 actions.append(Note("fired", self._detail))
-            actions.append(At(self._ready, piece))
+            actions.append(At(ready, piece))
         return tuple(actions)
 
     @property
