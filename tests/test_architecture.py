@@ -26,7 +26,6 @@ ONLY_IN = {
     "trustme": {"wire"},
     "h11": {"http1"},
     "h2": {"http2", "testing"},
-    "h2.errors": {"http2", "testing", "scenario"},  # the names of error codes
     "hpack": {"http2", "testing"},
     "hyperframe": {"http2", "testing"},
     "pydantic": {"scenario"},

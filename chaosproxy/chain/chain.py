@@ -19,8 +19,6 @@ from chaosproxy.chain.stage import Stage
 from chaosproxy.model.messages import End, Event
 from chaosproxy.model.places import Peer, Way
 
-__all__ = ["Chain", "Noted", "Placed"]
-
 NOBODY: frozenset[Peer] = frozenset()
 """One for all: a frozenset that is made empty is one more object for each exchange."""
 

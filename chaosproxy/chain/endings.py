@@ -6,7 +6,7 @@ Rules: pure data. Must not know: how a session writes it.
 from dataclasses import dataclass
 from typing import Literal
 
-from chaosproxy.model.codes import code_name
+from chaosproxy.model.codes import INTERNAL_ERROR, code_name
 from chaosproxy.model.headers import Headers
 
 EndingKind = Literal[
@@ -20,7 +20,7 @@ class Ending:
     only while this fault has passed no head, all others always."""
 
     kind: EndingKind
-    code: int = 0x2
+    code: int = INTERNAL_ERROR
     """`stream` and `goaway`: the HTTP/2 error code (RFC 9113 section 7)."""
     last: Literal["0", "first", "current", "max"] = "0"
     status: int = 504

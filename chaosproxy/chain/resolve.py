@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from chaosproxy.chain.actions import Finish, Reply
 from chaosproxy.chain.endings import ABORT, Ending
+from chaosproxy.model.codes import INTERNAL_ERROR
 from chaosproxy.model.headers import Headers, first, replaced
 from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, ResponseHead, Trailers
 from chaosproxy.model.places import Framing, Manner, Peer, Scope
@@ -14,7 +15,6 @@ from chaosproxy.model.places import Framing, Manner, Peer, Scope
 if TYPE_CHECKING:
     from chaosproxy.chain.place import Place
 
-INTERNAL_ERROR = 0x2
 LAST_ID = 2**31 - 1
 
 

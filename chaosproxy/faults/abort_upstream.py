@@ -13,11 +13,12 @@ from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context, FaultSpec, register
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.chain.triggered import Triggered
+from chaosproxy.model.codes import CANCEL
 from chaosproxy.model.places import Moment
 
 _SILENCE = (Ending("silence"),)
 _KINDS = ("fin", "rst", "stream")
-_GATEWAY = (Ending("stream", code=0x8), Ending("fin"))
+_GATEWAY = (Ending("stream", code=CANCEL), Ending("fin"))
 """RST_STREAM(CANCEL) where there are streams, as RFC 9113 section 7 has it for a stream that is no longer needed."""
 
 

@@ -14,6 +14,7 @@ from chaosproxy.http1.encoder import BodyEncoder
 from chaosproxy.http1.lines import LIMITS, Limits, Malformed
 from chaosproxy.http1.slowly import SlowSizes, joined, slow_head, slow_sizes
 from chaosproxy.http1.writer import interim_head
+from chaosproxy.model.codes import CANCEL, INTERNAL_ERROR
 from chaosproxy.model.headers import Headers, first
 from chaosproxy.model.messages import (
     Abort,
@@ -31,8 +32,6 @@ from chaosproxy.session import Arrived, Closed, Closing, Signal
 
 UNBOUNDED = 1 << 40
 """HTTP/1 has no windows: the transport alone pushes back."""
-CANCEL = 0x8
-"""What a client's leaving means to an HTTP/2 upstream (RFC 9113 section 7)."""
 
 
 class Inbound(Enum):
@@ -255,7 +254,7 @@ def promised_length(headers: Headers) -> int | None:
 
 def broken(peer: Peer, how: str, detail: str) -> Abort:
     """The Abort for a message cut short by the connection's end: `how` is "fin" or "rst" (see the table in `Abort`)."""
-    code = CANCEL if peer is Peer.CLIENT else 0x2
+    code = CANCEL if peer is Peer.CLIENT else INTERNAL_ERROR  # what it means to the other side, if that speaks HTTP/2
     if how == "rst":
         return Abort(f"{peer}:rst", peer, Scope.CONNECTION, Manner.RESET, code, detail=detail)
     return Abort(f"{peer}:fin", peer, Scope.STREAM, Manner.FIN, code, detail=detail)

@@ -12,6 +12,7 @@ from chaosproxy.http1.encoder import BodyEncoder
 from chaosproxy.http1.heads import ReceivedRequest, parse_request, request_block
 from chaosproxy.http1.lines import LIMITS, Limits, Malformed
 from chaosproxy.http1.writer import interim_head, response_head
+from chaosproxy.model.codes import PROTOCOL_ERROR
 from chaosproxy.model.headers import tokens
 from chaosproxy.model.messages import Abort, End, Event, Interim, RequestHead, ResponseHead
 from chaosproxy.model.places import Framing, Peer, Role
@@ -119,7 +120,7 @@ class ServerConnection(Connection):
         self._decoder = None
         self._waiting = b""
         self._last = True
-        abort = Abort("malformed", Peer.CLIENT, code=0x1, status=error.status, detail=error.detail)
+        abort = Abort("malformed", Peer.CLIENT, code=PROTOCOL_ERROR, status=error.status, detail=error.detail)
         return [Arrived(self._stream, [*events, abort])]
 
     def _fin(self) -> list[Signal]:

@@ -1,4 +1,8 @@
-"""The names of HTTP/2 error codes (RFC 9113 section 7), as scenarios and the journal say them."""
+"""HTTP/2 error codes (RFC 9113 section 7), as scenarios and the journal name them; other protocols' endings are told in
+them too.
+
+Must not know: who sends one, when.
+"""
 
 NAMES = (
     "NO_ERROR",
@@ -17,6 +21,10 @@ NAMES = (
     "HTTP_1_1_REQUIRED",
 )
 """By number."""
+PROTOCOL_ERROR = NAMES.index("PROTOCOL_ERROR")
+INTERNAL_ERROR = NAMES.index("INTERNAL_ERROR")
+REFUSED_STREAM = NAMES.index("REFUSED_STREAM")
+CANCEL = NAMES.index("CANCEL")
 
 
 def code_name(code: int) -> str:

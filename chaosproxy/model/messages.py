@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
+from chaosproxy.model.codes import INTERNAL_ERROR
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.places import Framing, Manner, Peer, Scope
 
@@ -144,7 +145,7 @@ class Abort:
     origin: Peer
     scope: Scope = Scope.STREAM
     manner: Manner = Manner.RESET
-    code: int = 0x2
+    code: int = INTERNAL_ERROR
     """HTTP/2 error code (RFC 9113 section 7); INTERNAL_ERROR unless something better is known."""
     last: int = 0
     """GOAWAY only: the last stream id that still counts."""

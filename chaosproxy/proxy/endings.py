@@ -9,13 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chaosproxy.chain.endings import Ending
-from chaosproxy.model.codes import code_name
+from chaosproxy.model.codes import CANCEL, INTERNAL_ERROR, code_name
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead
 from chaosproxy.model.places import Framing, Manner, Peer, Scope
-
-INTERNAL_ERROR = 0x2
-CANCEL = 0x8
 
 
 def of_upstream(wanted: Sequence[Ending], cause: str, protocol: str) -> Abort:

@@ -6,8 +6,9 @@ Must not know: sockets, sessions, files.
 
 from dataclasses import dataclass
 
-from chaosproxy.chain.chain import Chain, Placed
+from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.fault import Context
+from chaosproxy.chain.placed import Placed
 from chaosproxy.model.messages import RequestHead
 from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.connection_faults import ConnectionFaults

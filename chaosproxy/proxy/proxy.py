@@ -203,27 +203,29 @@ class Proxy:
             exchange.refuse(first, now)
             return exchange
         exchange.observer.request_head(first)
-        decision = self.planner.decide(first, protocol)
+        planner = self.planner  # a reload changes nothing for this exchange, however long its body is waited for
+        decision = planner.decide(first, protocol)
         if decision.needs_json:
             held = HeldRequest(first, decision)
             if not held.ready:
-                self._hold(exchange, connection, stream, held)
+                self._hold(exchange, connection, stream, held, planner)
                 return exchange
-            decision = self.planner.decide_with_json(decision, held.document())
-        self._begin(exchange, connection, first, decision, now)
+            decision = planner.decide_with_json(decision, held.document())
+        self._begin(exchange, connection, first, decision, planner, now)
         return exchange
 
-    def _hold(self, exchange: Exchange, connection: ClientConnection, stream: int, held: HeldRequest) -> None:
+    def _hold(
+        self, exchange: Exchange, connection: ClientConnection, stream: int, held: HeldRequest, planner: Planner
+    ) -> None:
         if b"100-continue" in fields.tokens(held.head.headers, b"expect"):
             # The body will be there before the upstream hears of the request: it need not be asked for again.
             held.head = replace(held.head, headers=fields.without(held.head.headers, (b"expect",)))
             connection.session.send(stream, [Interim(100)])
             connection.flush()
-        planner = self.planner
 
         def release(now: float) -> None:
             decision = planner.decide_with_json(held.decision, held.document())
-            self._begin(exchange, connection, held.head, decision, now, planner)
+            self._begin(exchange, connection, held.head, decision, planner, now)
             exchange.request_events(held.events, now)
 
         exchange.hold(held, release)
@@ -234,14 +236,14 @@ class Proxy:
         connection: ClientConnection,
         head: RequestHead,
         decision: Decision,
+        planner: Planner,
         now: float,
-        planner: Planner | None = None,
     ) -> None:
         exchange.record.rule = decision.index
         facts = ClientFacts(
             connection.session.protocol, connection.transport.tls, exchange.client.stream, connection.first_stream
         )
-        plan = (planner or self.planner).plan(decision, head, facts, exchange.began)
+        plan = planner.plan(decision, head, facts, exchange.began)
         exchange.begin(head, plan, self._pool.choose(connection.number), now)
 
     def finished(self, exchange: Exchange) -> None:

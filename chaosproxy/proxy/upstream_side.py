@@ -10,6 +10,7 @@ from chaosproxy.chain.content import prepare
 from chaosproxy.chain.endings import Ending
 from chaosproxy.journal.record import Ending as Ended
 from chaosproxy.model import headers as fields
+from chaosproxy.model.codes import REFUSED_STREAM
 from chaosproxy.model.messages import Abort, Data, End, Event, Interim, RequestHead, ResponseHead
 from chaosproxy.model.places import Framing, Manner, Peer
 from chaosproxy.proxy import endings
@@ -20,7 +21,6 @@ from chaosproxy.proxy.upstream import Upstream
 from chaosproxy.proxy.upstream_connection import UpstreamConnection
 
 RACES = frozenset({"upstream:fin", "upstream:rst"})
-REFUSED_STREAM = 0x7
 
 
 class Owner(Protocol):

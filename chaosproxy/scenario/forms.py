@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 import re2
-from h2.errors import ErrorCodes
 
 from chaosproxy.chain.endings import Ending, EndingKind
 from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
+from chaosproxy.model import codes
 from chaosproxy.model.places import Moment
 from chaosproxy.scenario import leaves
 from chaosproxy.scenario.leaves import Leaf, Mismatch, refuse
@@ -133,12 +133,12 @@ _ALL_ENDINGS = f"{', '.join(_WORDS)}, {{stream: CODE}}, {{goaway: CODE}} or {{st
 
 def _code(value: object) -> int:
     """RFC 9113 section 7: a name, or any 32-bit number."""
-    expected = f"an HTTP/2 error code: a number, or one of {', '.join(code.name for code in ErrorCodes)}"
+    expected = f"an HTTP/2 error code: a number, or one of {', '.join(codes.NAMES)}"
     value = leaves.typed(value)
     if isinstance(value, str):
-        if value in ErrorCodes.__members__:
-            return int(ErrorCodes[value])
-        raise Mismatch(expected, nearest(value, ErrorCodes.__members__).strip())
+        if value in codes.NAMES:
+            return codes.NAMES.index(value)
+        raise Mismatch(expected, nearest(value, codes.NAMES).strip())
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**32:
         raise Mismatch(expected)
     return value
@@ -149,7 +149,7 @@ CODE = Leaf(
     {
         "anyOf": [
             {"type": "integer", "minimum": 0, "maximum": 2**32 - 1},
-            {"enum": [code.name for code in ErrorCodes]},
+            {"enum": [*codes.NAMES]},
             {"type": "string", "pattern": "\\$\\{"},
         ]
     },

@@ -10,9 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import trio
 
 from chaosproxy.testing.h2_peers import WINDOW, H2Peer
-from chaosproxy.wire import listen
-from chaosproxy.wire.memory import Memory
-from chaosproxy.wire.plain import Plain
+from chaosproxy.testing.listening import listening
 from chaosproxy.wire.transport import Transport
 
 Answer = Callable[[H2Peer, int], Awaitable[None]]
@@ -48,25 +46,5 @@ async def serve_h2(transport: Transport, answer: Answer, window: int = WINDOW) -
 @contextlib.asynccontextmanager
 async def h2_origin(answer: Answer, tls: ssl.SSLContext | None = None, window: int = WINDOW) -> AsyncIterator[str]:
     """`serve_h2` on a free loopback port while the block runs; the URL for `--upstream`."""
-    (listening,) = await listen.open_listeners("127.0.0.1", 0)
-
-    async def connection(below: Plain) -> None:
-        transport: Transport = below
-        if tls is not None:
-            transport = Memory(below, tls, server_side=True)
-            try:
-                await transport.handshake()
-            except BaseException:
-                transport.close()
-                raise
-        await serve_h2(transport, answer, window)
-
-    async def accept_all(nursery: trio.Nursery) -> None:
-        while True:
-            nursery.start_soon(connection, Plain(await listen.accept(listening)))
-
-    with listening:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(accept_all, nursery)
-            yield f"{'https' if tls else 'h2c'}://127.0.0.1:{listening.getsockname()[1]}"
-            nursery.cancel_scope.cancel()
+    async with listening(lambda transport: serve_h2(transport, answer, window), tls) as port:
+        yield f"{'https' if tls else 'h2c'}://127.0.0.1:{port}"

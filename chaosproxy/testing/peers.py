@@ -13,10 +13,9 @@ from typing import Self
 
 import trio
 
+from chaosproxy.testing.listening import listening
 from chaosproxy.testing.recorder import QUIET, WITHIN, Ending, Recorder
-from chaosproxy.wire import dial, listen
-from chaosproxy.wire.memory import Memory
-from chaosproxy.wire.plain import Plain
+from chaosproxy.wire import dial
 from chaosproxy.wire.transport import Transport
 
 
@@ -143,35 +142,9 @@ async def origin(
 ) -> AsyncIterator[Origin]:
     """An `Origin` that listens on a free loopback port while the block runs."""
     served = Origin(*scripts, at_head=at_head)
-    (listening,) = await listen.open_listeners("127.0.0.1", 0)
-    served.port = listening.getsockname()[1]
-    served.url = f"{'https' if tls else 'http'}://127.0.0.1:{served.port}"
-
-    async def connection(below: Plain) -> None:
-        if tls is None:
-            await served.serve(below)
-            return
-        transport = Memory(below, tls, server_side=True)
-        try:
-            await transport.handshake()
-        except ConnectionError:
-            transport.close()  # a client that does not like us is a client that never came
-        except BaseException:
-            transport.close()
-            raise
-        else:
-            await served.serve(transport)
-
-    with listening:
-        async with trio.open_nursery() as nursery:
-
-            async def accept_all() -> None:
-                while True:
-                    nursery.start_soon(connection, Plain(await listen.accept(listening)))
-
-            nursery.start_soon(accept_all)
-            yield served
-            nursery.cancel_scope.cancel()
+    async with listening(served.serve, tls) as served.port:
+        served.url = f"{'https' if tls else 'http'}://127.0.0.1:{served.port}"
+        yield served
 
 
 async def _request(peer: Recorder, buffer: bytearray, connection: int, *, at_head: bool) -> Seen:

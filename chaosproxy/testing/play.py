@@ -22,12 +22,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from chaosproxy.chain.chain import Chain, Noted, Placed
+from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.content import prepare
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.exit import WINDOW
 from chaosproxy.chain.fault import Context, FaultSpec
 from chaosproxy.chain.guard import Guards, watch
+from chaosproxy.chain.placed import Noted, Placed
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead
 from chaosproxy.model.places import Framing

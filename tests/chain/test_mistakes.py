@@ -7,9 +7,10 @@ from typing import ClassVar
 import pytest
 
 from chaosproxy.chain.actions import FOREVER, Floor, Note, PassOn, Rest
-from chaosproxy.chain.chain import Chain, Placed
+from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Condition, Context, Fault, FaultSpec
+from chaosproxy.chain.placed import Placed
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.faults import Buffer, ClientAbort, Cut, Timeout

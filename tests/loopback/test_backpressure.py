@@ -11,11 +11,11 @@ import trio.testing
 
 from chaosproxy.testing.h2_origin import h2_origin
 from chaosproxy.testing.h2_peers import h2_client
+from chaosproxy.testing.listening import listening
 from chaosproxy.testing.peers import Ending, RawClient
 from chaosproxy.testing.proxied import proxy_on
 from chaosproxy.testing.recorder import Recorder
-from chaosproxy.wire import dial, listen
-from chaosproxy.wire.plain import Plain
+from chaosproxy.wire import dial
 
 MIB = 1024 * 1024
 PIECE = bytes(range(256)) * 256
@@ -28,23 +28,8 @@ OK = [(b":status", b"200")]
 
 @contextlib.asynccontextmanager
 async def raw_origin(serve: Callable[[Recorder], Awaitable[None]]) -> AsyncIterator[str]:
-    (listening,) = await listen.open_listeners("127.0.0.1", 0)
-
-    async def connection(transport: Plain) -> None:
-        try:
-            await serve(Recorder(transport))
-        finally:
-            transport.close()
-
-    async def accept_all(nursery: trio.Nursery) -> None:
-        while True:
-            nursery.start_soon(connection, Plain(await listen.accept(listening)))
-
-    with listening:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(accept_all, nursery)
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-            nursery.cancel_scope.cancel()
+    async with listening(lambda transport: serve(Recorder(transport))) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 class Flood:

@@ -8,11 +8,10 @@ import trio
 
 from chaosproxy.testing.h2_origin import serve_h2
 from chaosproxy.testing.h2_peers import h2_client
+from chaosproxy.testing.listening import listening
 from chaosproxy.testing.peers import Origin, RawClient
 from chaosproxy.testing.proxied import proxy_on
-from chaosproxy.wire import dial, listen
-from chaosproxy.wire.memory import Memory
-from chaosproxy.wire.plain import Plain
+from chaosproxy.wire import dial
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -32,9 +31,7 @@ class Both:
         await peer.headers(stream, [(b":status", b"200")])
         await peer.data(stream, b"ok", end=True)
 
-    async def connection(self, below: Plain, context) -> None:
-        transport = Memory(below, context, server_side=True)
-        await transport.handshake()
+    async def serve(self, transport) -> None:
         self.spoken.append(transport.alpn)
         if transport.alpn == "h2":
             await serve_h2(transport, self.answer)
@@ -45,17 +42,8 @@ class Both:
 @contextlib.asynccontextmanager
 async def origin_of_both(context) -> AsyncIterator[tuple[Both, str]]:
     both = Both()
-    (listening,) = await listen.open_listeners("127.0.0.1", 0)
-
-    async def accept_all(nursery: trio.Nursery) -> None:
-        while True:
-            nursery.start_soon(both.connection, Plain(await listen.accept(listening)), context)
-
-    with listening:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(accept_all, nursery)
-            yield both, f"https://127.0.0.1:{listening.getsockname()[1]}"
-            nursery.cancel_scope.cancel()
+    async with listening(both.serve, context) as port:
+        yield both, f"https://127.0.0.1:{port}"
 
 
 async def over_h1(proxied) -> None:
