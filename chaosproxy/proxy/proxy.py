@@ -208,19 +208,17 @@ class Proxy:
         if decision.needs_json:
             held = HeldRequest(first, decision)
             if not held.ready:
-                self._hold(exchange, connection, stream, held, planner)
+                self._hold(exchange, connection, held, planner)
                 return exchange
             decision = planner.decide_with_json(decision, held.document())
         self._begin(exchange, connection, first, decision, planner, now)
         return exchange
 
-    def _hold(
-        self, exchange: Exchange, connection: ClientConnection, stream: int, held: HeldRequest, planner: Planner
-    ) -> None:
+    def _hold(self, exchange: Exchange, connection: ClientConnection, held: HeldRequest, planner: Planner) -> None:
         if b"100-continue" in fields.tokens(held.head.headers, b"expect"):
             # The body will be there before the upstream hears of the request: it need not be asked for again.
             held.head = replace(held.head, headers=fields.without(held.head.headers, (b"expect",)))
-            connection.session.send(stream, [Interim(100)])
+            connection.session.send(exchange.client.stream, [Interim(100)])
             connection.flush()
 
         def release(now: float) -> None:
