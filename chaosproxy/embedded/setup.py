@@ -37,17 +37,17 @@ def read(source: Source | None) -> Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """As `serve` documents them."""
+    """As `serve` documents them, defaults too."""
 
-    upstream: Several | None = None
-    listen: Several = "127.0.0.1:0"
-    seed: int | None = None
-    speed: float = 1.0
-    tls: Tls | None = None
-    upstream_ca: FilePath | None = None
-    upstream_insecure: bool = False
-    journal: FilePath | None = None
-    journal_limit: int = KEPT
+    upstream: Several | None
+    listen: Several
+    seed: int | None
+    speed: float
+    tls: Tls | None
+    upstream_ca: FilePath | None
+    upstream_insecure: bool
+    journal: FilePath | None
+    journal_limit: int
 
 
 @dataclass(frozen=True, slots=True)

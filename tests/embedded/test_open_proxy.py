@@ -1,11 +1,15 @@
 """`open_proxy`: in the caller's Trio run, on Trio's clock, virtual or not."""
 
+import inspect
+from dataclasses import fields
+
 import pytest
 import trio
 from trio.testing import MockClock
 
 import chaosproxy
 from chaosproxy import ScenarioError
+from chaosproxy.embedded.setup import Options
 from chaosproxy.testing.peers import Ending, Pause, RawClient, origin
 
 GET = b"GET /s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -127,3 +131,10 @@ async def test_without_an_upstream_there_is_an_origin():
         await proxy.wait(timeout=20)
         assert proxy.origin.stats()["running"] == 0
         assert proxy.last.upstream.url == proxy.origin.url
+
+
+def test_it_takes_what_serve_takes():
+    """The signature stands twice, in full, because it is what people read; it is the same one."""
+    here, there = (inspect.signature(function).parameters for function in (chaosproxy.open_proxy, chaosproxy.serve))
+    assert list(here.values()) == list(there.values())
+    assert [*here] == ["scenario", *(field.name for field in fields(Options))]
