@@ -2,6 +2,7 @@
 
 Three facts are never merged: an Abort travels in band; `hangup` (the client is gone) travels from hop to hop towards
 the upstream and may be swallowed; `cancelled` says that nobody wants the upstream any more.
+Must not know: sessions, sockets, which faults exist.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""What a head says of the body behind it, as far as a line needs to know: where records end, or that nobody can tell."""
+"""What a head says of the body behind it, as far as a line needs to know: where records end, or that nobody can tell.
+
+Must not know: what is done at a record.
+"""
 
 from chaosproxy.chain.line import Line
 from chaosproxy.framing.choose import splitter_for

@@ -2,6 +2,7 @@
 
 A fault is fed `(event, now)` and answers with actions. It never sleeps, locks, logs, counts, cuts, reads a clock or a
 global random source. `FaultSpec` is the schema of its YAML; `Fault` is what runs, one per exchange.
+Must not know: any particular fault, where it stands, who asks.
 """
 
 import math

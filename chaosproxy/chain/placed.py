@@ -1,4 +1,7 @@
-"""A fault's seat in a chain, and what is noted of it. Pure data."""
+"""A fault's seat in a chain, and what is noted of it. Pure data.
+
+Must not know: what a fault does, what is made of a note.
+"""
 
 from collections import deque
 from collections.abc import Iterator

@@ -1,6 +1,7 @@
 """When a fault acts: the `at:` of a scenario.
 
 Rules: pure data. Exactly one of the places is set. `every` and `times` repeat it.
+Must not know: who acts there, what is done.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """What a stall that says something meanwhile has to know: whether it stands between two records, and when to speak.
 
-Must not know: the chain, what is said.
+Must not know: how a stall is carried out, what is said.
 """
 
 import math

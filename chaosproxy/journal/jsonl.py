@@ -2,6 +2,7 @@
 
 A line is whole or absent, also on a full disk: after a failed write the file is cut back to its last line feed, the
 loss is counted and said once, and writing is tried again with the next exchange.
+Must not know: what a record means, who fills it.
 """
 
 import contextlib

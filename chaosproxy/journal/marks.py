@@ -1,6 +1,7 @@
 """Times and sizes of the pieces of a body: the first 10,000 and the last 100, in flat arrays.
 
 Two arrays cost 12 bytes a mark, a list of tuples nine times that; a stream of a day must not grow the process.
+Must not know: what a piece was.
 """
 
 from array import array

@@ -1,6 +1,8 @@
 """The legal order of events on one way, as a table, and its checker.
 
 Interim* Head Data* Trailers? (End | Abort); Abort anywhere; Goaway anywhere before the terminal; nothing after it.
+
+Must not know: who sends, over which protocol.
 """
 
 from enum import Enum, auto

@@ -3,6 +3,7 @@
 Durations are seconds (float, `forever` = infinity), sizes are bytes, rates are bytes per second. A bare number is a
 size but never a duration. The `Annotated` aliases mark the fields of specs, so that the scenario loader, the schema
 and the reference know what a number means without the specs knowing any of them.
+Must not know: which field holds a number.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""Anthropic's messages (docs.anthropic.com/en/api/messages, and /messages-streaming): typed events."""
+"""Anthropic's messages (docs.anthropic.com/en/api/messages, and /messages-streaming): typed events.
+
+Must not know: when a token leaves, the other interfaces.
+"""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,7 @@
-"""The origin as an ASGI application: its paths, and what each makes of a request."""
+"""The origin as an ASGI application: its paths, and what each makes of a request.
+
+Must not know: how tokens are scheduled, how it is served.
+"""
 
 import itertools
 import time

@@ -1,4 +1,7 @@
-"""Ollama's chat (github.com/ollama/ollama, docs/api.md): a JSON object a line, streamed unless `stream` is false."""
+"""Ollama's chat (github.com/ollama/ollama, docs/api.md): a JSON object a line, streamed unless `stream` is false.
+
+Must not know: when a token leaves, the other interfaces.
+"""
 
 from collections.abc import Iterator
 

@@ -2,6 +2,7 @@
 
 The first chunk of a chat also carries the role, the last the finish reason; a gap later
 `[DONE]`. With `stream_options.include_usage` a chunk without choices stands right before it.
+Must not know: when a token leaves, the other interfaces.
 """
 
 from abc import abstractmethod

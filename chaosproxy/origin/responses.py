@@ -1,4 +1,7 @@
-"""OpenAI's responses (platform.openai.com/docs/api-reference/responses, and /responses-streaming): typed events."""
+"""OpenAI's responses (platform.openai.com/docs/api-reference/responses, and /responses-streaming): typed events.
+
+Must not know: when a token leaves, the other interfaces.
+"""
 
 from collections.abc import Iterator
 

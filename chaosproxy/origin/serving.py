@@ -2,6 +2,7 @@
 
 So it serves tests and programs of every kind, synchronous, asyncio and Trio alike, and its stopping waits for nobody:
 streams that run are broken off. Nothing global is touched: no signal handler, no logging configuration.
+Must not know: what is answered.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """`GET /sse`: an event stream for EventSource (html.spec.whatwg.org, 9.2), resumed where the last one broke off.
 
 Its events are numbered from 1. `Last-Event-ID` says which came last; who has them all is answered with 204, at which
-an EventSource stops reconnecting.
+an EventSource stops reconnecting. Must not know: slots, KV blocks, the interfaces of the providers.
 """
 
 from collections.abc import Iterator, Mapping

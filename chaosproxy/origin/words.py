@@ -1,6 +1,6 @@
 """What the miniature model says: real words, the same ones for everybody, so that an answer can be compared.
 
-A token is a word with the space before it.
+A token is a word with the space before it. Must not know: who asks, how an answer is written.
 """
 
 import re

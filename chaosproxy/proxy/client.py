@@ -1,4 +1,7 @@
-"""One client's connection: it makes an exchange of every request and passes the session's signals to it."""
+"""One client's connection: it makes an exchange of every request and passes the session's signals to it.
+
+Must not know: rules, upstreams.
+"""
 
 from collections.abc import Callable
 

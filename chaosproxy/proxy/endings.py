@@ -3,6 +3,7 @@
 Before the response head an upstream's RST_STREAM passes to an HTTP/2 client, everything else is a 502. After the head:
 FIN short of its framing -> FIN, RST_STREAM(INTERNAL_ERROR); RST -> RST, RST_STREAM(INTERNAL_ERROR);
 RST_STREAM(c) -> FIN, RST_STREAM(c). A whole HTTP/2 connection's end counts as RST_STREAM(INTERNAL_ERROR) for each stream.
+Must not know: exchanges, connections, when an ending comes.
 """
 
 from collections.abc import Sequence

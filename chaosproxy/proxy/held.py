@@ -1,6 +1,6 @@
 """A request that is held until its body is complete, because a rule asks for its JSON.
 
-At most 1 MiB; a longer body, or one that is not JSON, matches no such rule. Must not know: rules, sessions.
+At most 1 MiB; a longer body, or one that is not JSON, matches no such rule. Must not know: how a rule decides, sessions.
 """
 
 from chaosproxy.model.json_values import NOT_JSON, parse

@@ -1,4 +1,7 @@
-"""Listening sockets: accept, do the TLS handshake, hand the transport to the proxy."""
+"""Listening sockets: accept, do the TLS handshake, hand the transport to the proxy.
+
+Must not know: what is spoken on a connection.
+"""
 
 import itertools
 import logging

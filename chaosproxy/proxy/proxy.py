@@ -1,7 +1,8 @@
 """The proxy: clients in, exchanges made, upstreams reached, everything journalled, and an orderly end.
 
-It owns the tasks: one per client connection, one per upstream connection, one alarm. Transports come from outside
+It owns the tasks: one per connection, one alarm, one watch for hangups. Transports come from outside
 (`accept`, `dial`), so that the same proxy runs over real sockets and over links in virtual time.
+Must not know: what a fault does, where a scenario came from.
 """
 
 import datetime as dt

@@ -1,6 +1,7 @@
 """One line per exchange, for a terminal or a log.
 
 Rules: whatever a peer sent, it stays one line without control characters (no escape sequence, no second line).
+Must not know: how anything came about.
 """
 
 from chaosproxy.journal.record import ExchangeRecord

@@ -1,7 +1,7 @@
 """An exchange as lines: what happened, each with its moment, for a person who asks why a test has failed.
 
 Rules: as those of the line: whatever a peer sent, no control characters. Moments are milliseconds since the request's
-first byte; what did not happen has no line.
+first byte; what did not happen has no line. Must not know: how anything came about.
 """
 
 from collections.abc import Sequence

@@ -3,7 +3,8 @@
 `play([Cut(at=Trigger(event=3))], script)` answers what a client would have seen, as plain values to compare with `==`;
 its text is a timeline in two columns, the upstream's side and the client's, for a failing assert.
 
-A script is a list of `(time, what)`, its times never going back:
+The request's head comes at 0, the response's `head` with the first step that needs it. A script is a list of
+`(time, what)`, its times never going back:
 
 | what                      | means                                                                       |
 |---------------------------|-----------------------------------------------------------------------------|
@@ -13,8 +14,6 @@ A script is a list of `(time, what)`, its times never going back:
 | `int`                     | the client takes so many body bytes more (only with `room`)                 |
 | `"hangup"`, `"hangup:rst"` | the client leaves                                                          |
 | `Cue(name)`               | a named input                                                               |
-
-The request's head comes at 0; the response's `head` with the first step that needs it.
 """
 
 import math

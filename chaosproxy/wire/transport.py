@@ -2,6 +2,7 @@
 
 That is what lets a timer deliver without a task switch. Every transport takes any other as `below`:
 `Plain(socket)`, `Memory(below, context)` for TLS, `Wire(below, ...)` for connection faults.
+Must not know: who speaks on it, what is said.
 """
 
 from collections.abc import Awaitable
