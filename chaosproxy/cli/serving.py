@@ -1,6 +1,7 @@
 """What `run` does between reading its options and its exit status: listen, say so, serve, leave in order."""
 
 import contextlib
+import gc
 import logging
 import signal
 import ssl
@@ -108,6 +109,7 @@ class _Run:
                 watch = Watch(self.files, lambda scenario: proxy.reload(self.parts.planner(scenario)), self.complain)
                 nursery.start_soon(watch.run)
             with trio.open_signal_receiver(*SIGNALS) as signals:
+                gc.freeze()  # all that is loaded stays: no collection need look through it again
                 announce()
                 if not self.options.quiet and not self.options.json:
                     for said in welcome:

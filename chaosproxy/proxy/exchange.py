@@ -70,11 +70,10 @@ class Exchange:
 
     def begin(self, head: RequestHead, plan: Plan, upstream: Upstream, now: float) -> None:
         """The request is in force under `plan`; its head enters the chain."""
-        protocol = self._connection.session.protocol
         self._plan = plan
         self.client.bodiless = head.method == b"HEAD"
         self.client.upgrading = bool(head.upgrade) or head.method == b"CONNECT"
-        self.upstream = UpstreamSide(self, plan, upstream, protocol, self.observer)
+        self.upstream = UpstreamSide(self, plan, upstream, self._connection.session.protocol, self.observer)
         self._ears = Ears(self._connection, self.client.stream, self.upstream)
         self.contain(self._begin, head, plan, now)
 
@@ -189,7 +188,7 @@ class Exchange:
         if self._plan is not None and not self._finished:
             self._plan.chain.wake(now)
             self.settle(now)
-            if self._ears.unheard:
+            if not self._finished and self._ears.unheard:
                 self._ears.listen(self._plan.chain.unheard, now)
 
     def shut_down(self, now: float) -> None:
@@ -207,8 +206,8 @@ class Exchange:
         """A read of nothing but body goes into the chain; True: with everything at rest it went straight on to the
         client, and nothing is left to settle."""
         plan, upstream, client = self._plan, self.upstream, self.client
-        assert plan is not None
-        assert upstream is not None
+        if plan is None or upstream is None:
+            return False
         line = plan.chain.response
         if not line.pass_through(pieces, now, 0 if self._busy else client.room):
             return False
@@ -274,8 +273,10 @@ class Exchange:
             chain.close(now)
             self.observer.take_notes(chain.notes)
             self.observer.totals(chain.request, chain.response)
+            del self._ears
         self.observer.take_connection_notes()
         self._house.finished(self)
+        self.upstream = None  # it knows us: without the circle nothing of this is left to the collector
 
     def _end_both(self, abort: Abort, now: float) -> None:
         self.client.abort(abort, now)
