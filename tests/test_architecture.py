@@ -144,6 +144,7 @@ FORBIDDEN = [
     ("embedded.served", "cli.main"),
     ("cli.main", "testing.play"),
     ("pytest_plugin", "demo.plan"),
+    ("__main__", "embedded.parts"),
     ("errors", "model.units"),
 ]
 """Of ours that must not import of ours: at least one for each contract and each layer."""
