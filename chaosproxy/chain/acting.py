@@ -82,20 +82,20 @@ class Actor(Place):
         match action:
             case At(time, event):
                 self.emit(event, now, time)
+            case Rest():
+                self.rest = action
+            case Note(kind, detail):
+                self.director.note(self, kind, detail, now)
             case Floor(time):
                 self.floor = max(self.floor, time)
             case Pause(time):
                 self.pause = max(self.pause, time)
             case Ahead(data):
                 self.emit_ahead(data, now)
-            case Rest():
-                self.rest = action
             case Vanish():
                 self.director.vanish(self, action, now)
             case Wake():
                 self.rest = None
-            case Note(kind, detail):
-                self.director.note(self, kind, detail, now)
             case Cancel():
                 self.director.cancel(self, now)
             case PassOn():

@@ -170,7 +170,13 @@ class Place(ABC):
     def asked_full(self, now: float) -> None:
         """More wants to enter than the fault has room for."""
 
-    # ---- what leaves
+    # ---- what enters and leaves
+
+    def count(self, data: Data) -> None:
+        """`data` has entered."""
+        self.bytes += len(data.payload)
+        self.records += len(data.ends)
+        self.chunks += data.whole
 
     def emit(self, event: Event, now: float, time: float = -math.inf) -> None:
         """Let `event` leave at `time`, or as soon as order, floor and room allow."""

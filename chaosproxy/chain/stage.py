@@ -67,6 +67,9 @@ class Stage(Actor):
         self.last = now
         if self.rest is None and not self.closed:
             self._show(data, now)
+        elif self.rest is ALWAYS and not (self.closed or self.fault.looks):
+            self.count(data)
+            self.emit(data, now)
         else:
             remains = Remains(data)
             while remains.left and not self.closed:
@@ -77,7 +80,7 @@ class Stage(Actor):
         self.drowse(now)
 
     def _show(self, data: Data, now: float) -> None:
-        self._count(data)
+        self.count(data)
         actions = self._ask("data", data, now)
         if len(actions) > 1:
             keep_size(actions, self)
@@ -93,27 +96,21 @@ class Stage(Actor):
             return
         size = data.left
         piece = data.take(cut)
-        self._count(piece)
+        self.count(piece)
         if self.fault.looks:
             self.fault.saw(piece)
-        if limit is None:
-            self.emit(piece, now)
-            return
-        actions = self._reached(limit, now)
+        actions = () if limit is None else self._reached(limit, now)
         if data.left and any(isinstance(one, Finish) and breaks_in_chunk(one, self) for one in actions):
             piece.size = size  # the chunk that the cut falls into keeps the size it announces
         self.emit(piece, now)
-        if not self.closed:  # what has just left may have made a fault nearer the client end it all
+        if (
+            limit is not None and not self.closed
+        ):  # what has just left may have made a fault nearer the client end it all
             self.act(actions, now)
 
     def meets_limit(self, data: Data) -> bool:
         """Whether a limit of the rest lies in `data`."""
         return self.rest is not None and limit_in(Remains(data), self.rest, self)[1] is not None
-
-    def _count(self, data: Data) -> None:
-        self.bytes += len(data.payload)
-        self.records += len(data.ends)
-        self.chunks += data.whole
 
     # ---- everything else
 
