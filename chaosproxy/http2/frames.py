@@ -12,6 +12,7 @@ from hyperframe.frame import GoAwayFrame
 from chaosproxy.http2.codes import FRAME_SIZE_ERROR, PROTOCOL_ERROR, ConnectionFault
 
 PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+"""What a client says first (section 3.4)."""
 HEADER: Final = Struct(">LBL")
 """Length and kind (the lowest 8 bits) in one number, flags, stream, whose top bit is reserved (section 4.1)."""
 HEADER_SIZE: Final = 9

@@ -14,6 +14,7 @@ import trio
 
 from chaosproxy.errors import UpstreamFault
 from chaosproxy.http1.session import Http1Session
+from chaosproxy.http2.frames import PREFACE
 from chaosproxy.http2.session import Http2Session
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.record import ClientView, ExchangeRecord
@@ -34,8 +35,6 @@ from chaosproxy.wire.hangup import HangupWatch
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
 
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-"""What an HTTP/2 client says first (RFC 9113 section 3.4)."""
 READ_FIRST = 65536
 
 log = logging.getLogger("chaosproxy")

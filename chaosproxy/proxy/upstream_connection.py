@@ -89,6 +89,12 @@ class UpstreamConnection(Carrier[UpstreamListener]):
             case Arrived() | Gone():  # seen to above; the server role's alone
                 pass
 
+    def take(self, listener: UpstreamListener) -> int:
+        """A stream of its own for `listener`, until `release`."""
+        stream = self.session.open()
+        self.exchanges[stream] = listener
+        return stream
+
     def end(self, stream: int, abort: Abort, now: float) -> None:
         """The exchange on `stream` ends it. Where that ends the whole connection, its siblings lose it too."""
         self.session.abort(stream, abort)

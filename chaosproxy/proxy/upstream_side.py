@@ -121,8 +121,7 @@ class UpstreamSide:
             return
         self.connection, self.protocol = connection, protocol
         self._observer.meets("upstream", connection.wire)
-        self.stream = connection.session.open()
-        connection.exchanges[self.stream] = self
+        self.stream = connection.take(self)
         address = connection.upstream.address
         self._observer.upstream_connected(
             protocol, connection.number, self.stream if protocol == "h2" else None, address.url, now
