@@ -28,17 +28,19 @@ def measure(given: Measure, wanted: list[str], names: list[str]) -> dict[str, ob
     rounds: dict[str, dict[str, list[Seen]]] = {}
     absent: dict[str, dict[str, str]] = {}
     titles: dict[str, str] = {}
-    began = time.monotonic()
+    took: dict[str, float] = {}
+    began = last = time.monotonic()
     with peers.running(cpus, other_cpus) as pool:
         for name in wanted:
             with scenes.ALL[name](pool, given, names) as scene:
                 rounds[name], failed = play(scene, given.rounds, progress)
             absent[name], titles[name] = scene.absent | failed, scene.title
+            took[name], last = round(time.monotonic() - last, 1), time.monotonic()
             progress("")
             print(report.table(scene.title, name, report.summary(rounds)[name], absent[name]), end="\n\n", flush=True)
     summary = report.summary(rounds)
     verdicts = targets.judged(summary, set(wanted))
-    print(targets.table(verdicts))
+    print(targets.table(verdicts), f"took {time.monotonic() - began:.0f} s", sep="\n\n")
     return {
         "machine": {
             "processors": os.cpu_count(),
@@ -49,6 +51,7 @@ def measure(given: Measure, wanted: list[str], names: list[str]) -> dict[str, ob
         },
         "asked": dataclasses.asdict(given),
         "took_seconds": time.monotonic() - began,
+        "took_seconds_each": took,
         "titles": titles,
         "absent": absent,
         "targets": verdicts,

@@ -196,7 +196,6 @@ async def test_a_chunked_body_is_copied_no_more_than_three_times(streams, mock_c
         try:
             await streams.says(1, read)
             _, most = tracemalloc.get_traced_memory()
-            print("TOP", *snap.statistics("lineno")[:6], sep="\n")
         finally:
             tracemalloc.stop()
         assert b"".join(streams.received()) == read
