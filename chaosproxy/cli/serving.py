@@ -6,7 +6,7 @@ import logging
 import signal
 import ssl
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import click
@@ -14,7 +14,6 @@ import trio
 
 from chaosproxy.cli.ready import ready_file
 from chaosproxy.cli.run import RunOptions
-from chaosproxy.cli.watch import Watch
 from chaosproxy.embedded.parts import Parts, running
 from chaosproxy.errors import UnavailableError, UpstreamFault, UsageError
 from chaosproxy.journal.journal import Journal
@@ -25,8 +24,6 @@ from chaosproxy.proxy.listener import Listener
 from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.report.line import exchange_line
 from chaosproxy.report.timeline import timeline
-from chaosproxy.scenario.library import find
-from chaosproxy.scenario.load import load
 from chaosproxy.scenario.schema import TRANSPARENT, Scenario
 from chaosproxy.wire import dial as dialling
 
@@ -54,8 +51,7 @@ class _Run:
             upstream_ca=options.upstream_ca,
             upstream_insecure=options.upstream_insecure,
         )
-        self.files = [_scenario_file(name) for name in options.scenarios]
-        self.scenario = load(*self.files) if self.files else TRANSPARENT
+        self.files, self.scenario = _scenario(options.scenarios) if options.scenarios else ([], TRANSPARENT)
 
     def complain(self, text: str) -> None:
         """One line to stderr; a closed stderr is nobody's problem."""
@@ -106,6 +102,8 @@ class _Run:
     ) -> None:
         async with running(proxy, listeners) as nursery:
             if self.options.watch and self.files:
+                from chaosproxy.cli.watch import Watch  # noqa: PLC0415 - it reads scenarios, see `_scenario`
+
                 watch = Watch(self.files, lambda scenario: proxy.reload(self.parts.planner(scenario)), self.complain)
                 nursery.start_soon(watch.run)
             with trio.open_signal_receiver(*SIGNALS) as signals:
@@ -178,8 +176,13 @@ def _times_out(scenario: Scenario) -> bool:
     return any(fault.name == "timeout" for rule in scenario.rules for fault in rule.faults)
 
 
-def _scenario_file(name: str) -> Path:
+def _scenario(names: Sequence[str]) -> tuple[list[Path], Scenario]:
+    """The files meant, and what they say. Their reader takes longer to load than all that serves."""
+    from chaosproxy.scenario.library import find  # noqa: PLC0415 - pydantic is loaded by whoever has a scenario
+    from chaosproxy.scenario.load import load  # noqa: PLC0415 - the same
+
     try:
-        return find(name)
+        files = [find(name) for name in names]
     except LookupError as error:
         raise UsageError(str(error)) from error
+    return files, load(*files)

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from chaosproxy.embedded.parts import Parts
 from chaosproxy.errors import Problem, ScenarioError, UsageError
-from chaosproxy.scenario.load import load
 from chaosproxy.scenario.schema import TRANSPARENT, Scenario
 
 FilePath = str | Path
@@ -32,6 +31,8 @@ def read(source: Source | None) -> Scenario:
     if not isinstance(source, str | Path | Mapping):
         found = type(source).__name__
         raise ScenarioError([Problem(f"a scenario is a name, a path, YAML text or a mapping; found {found}")])
+    from chaosproxy.scenario.load import load  # noqa: PLC0415 - pydantic is loaded by whoever has a scenario
+
     return load(source)
 
 
