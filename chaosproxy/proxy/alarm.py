@@ -62,7 +62,9 @@ class Alarm:
     def _leave_behind(self) -> None:
         self._outdated += 1
         if self._outdated > _FEW + len(self._heap) // 2:
-            self._heap = [entry for entry in self._heap if entry[0] == entry[2].armed]
+            # Of one that was set to the same far time again and again, each nearer one in between, one entry counts.
+            live = {id(entry[2]): entry for entry in self._heap if entry[0] == entry[2].armed}
+            self._heap = list(live.values())
             heapq.heapify(self._heap)
             self._outdated = 0
 

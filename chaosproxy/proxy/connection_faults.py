@@ -31,7 +31,9 @@ class WireRing:
         self._alarm = alarm
 
     def due(self, time: float) -> None:
-        if time < self.armed:
+        if time == math.inf:
+            self._alarm.forget(self)
+        elif time < self.armed:
             self._alarm.set(self, time)
 
     def ring(self, now: float) -> None:

@@ -36,7 +36,7 @@ class Wire:
         """What the faults did of late, for whoever journals it."""
         self.on_end: Callable[[Abort], None] | None = None
         self.on_due: Callable[[float], None] | None = None
-        """Called with the time at which `ring` is wanted."""
+        """Called with the time at which `ring` is wanted; infinite: never again."""
         self.on_full: Callable[[], None] | None = None
         """Called when what a ring has let go does not fit into the socket: somebody has to wait for `writable`."""
         self._below = below
@@ -293,6 +293,8 @@ class Wire:
 
     def close(self) -> None:
         self._closed = True
+        if self.on_due is not None:
+            self.on_due(math.inf)
         self._reading.close()
         self._writing.close()
         self._below.close()

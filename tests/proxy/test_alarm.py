@@ -155,3 +155,22 @@ async def test_what_is_due_close_together_is_rung_together(autojump_clock, nurse
     await trio.sleep(10)
     assert [sleeper.rung for sleeper in sleepers] == [[1], [1.5], [1.5], [1.5], [1.5], [2.25]]
     assert late.rung == [2.75]
+
+
+async def test_one_far_time_is_kept_once(autojump_clock, nursery):
+    """A limit of a day behind a delay of a second, at every event."""
+    alarm = Alarm()
+
+    class Far(Sleeper):
+        def ring(self, now: float) -> None:
+            super().ring(now)
+            alarm.set(self, 86_400)
+
+    sleeper = Far()
+    alarm.set(sleeper, 86_400)
+    nursery.start_soon(alarm.run)
+    for second in range(1, 1001):
+        alarm.set(sleeper, second - 0.5)
+        await trio.sleep(1)
+    assert len(sleeper.rung) == 1000
+    assert len(alarm._heap) < 200
