@@ -23,7 +23,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding
 EVENT = b"data: 12345678\n\n"
 CHUNK = b"%x\r\n%s\r\n" % (len(EVENT), EVENT)
 LAST = b"0\r\n\r\n"
-EVENTS = 400
+EVENTS = 300
 EARLY = 100
 """From here on everything has its size: pools, caches, the bounds below."""
 GAP = 86_400 / EVENTS
