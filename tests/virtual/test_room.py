@@ -1,0 +1,142 @@
+"""Where a reader never reads and a sender floods, what lies between them stays under the sum of the bounds."""
+
+import contextlib
+import tracemalloc
+from collections.abc import Awaitable, Callable
+
+import pytest
+import trio
+
+from chaosproxy.testing.h2_peers import H2Peer, h2_client
+from chaosproxy.testing.proxied import linked
+from chaosproxy.testing.recorder import Recorder
+
+KIB, MIB = 1024, 1024 * 1024
+PIECE = bytes(16 * KIB)
+CHUNK = b"4000\r\n" + PIECE + b"\r\n"
+TOTAL = 32 * MIB
+LINKS = 2 * 64 * KIB
+"""What the two connections hold, each way."""
+READ = 256 * KIB
+EXIT = 64 * KIB
+WRITTEN = 64 * KIB
+BETWEEN = LINKS + READ + EXIT + WRITTEN + len(CHUNK)
+"""Everything that holds anything where no fault does."""
+
+FAULTS = {
+    "none": ([], 0),
+    "latency": ([{"latency": "10s"}], MIB),
+    "stall": ([{"stall": {"at": "body", "for": "forever"}}], MIB),
+    "buffer": ([{"buffer": {"until_end": True, "limit": "2MiB"}}], 3 * 2 * MIB),
+    "three": ([{"latency": "10s"}, {"buffer": "256KiB"}, {"stall": {"at": {"bytes": 1}, "for": "1h"}}], 2.5 * MIB),
+}
+"""With what they may hold. What `until_end` lets go of is one piece, and none is cut for want of room: one stands in the
+buffer, one at the exit, one is being written."""
+
+
+class Flood:
+    """A sender that never ends."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+
+    async def h1(self, peer: Recorder) -> None:
+        await self._all(lambda: peer.send(CHUNK))
+
+    async def h2(self, peer: H2Peer, stream: int) -> None:
+        await self._all(lambda: peer.data(stream, PIECE))
+
+    async def _all(self, send: Callable[[], Awaitable[None]]) -> None:
+        with contextlib.suppress(ConnectionError):  # the test is over
+            while self.sent < TOTAL:
+                await send()
+                self.sent += len(PIECE)
+
+    async def stands(self) -> int:
+        """What was sent once nothing more is taken: an hour after the last piece."""
+        before = -1
+        while before != self.sent:
+            before = self.sent
+            await trio.sleep(1800)
+        return self.sent
+
+
+def scenario(name: str, way: str) -> dict[str, object] | None:
+    faults, _ = FAULTS[name]
+    given = [{kind: {**_mapping(kind, value), "way": way}} for fault in faults for kind, value in fault.items()]
+    return {"version": 1, "hops": [{"faults": [fault]} for fault in given]} if given else None
+
+
+def _mapping(kind: str, value: object) -> dict[str, object]:
+    if isinstance(value, dict):
+        return value
+    return {{"latency": "delay", "buffer": "bytes"}[kind]: value}
+
+
+@pytest.fixture
+def memory():
+    tracemalloc.start(1)
+    yield lambda: tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("protocol", ["h1", "h2"])
+async def test_a_client_that_never_reads(autojump_clock, memory, protocol, name):
+    flood = Flood()
+
+    async def serve(transport) -> None:
+        async with trio.open_nursery() as nursery:
+            if protocol == "h1":
+                peer = Recorder(transport)
+                await peer.read()
+                await peer.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                await flood.h1(peer)
+                return
+            answering = H2Peer(transport, client=False)
+
+            async def answer(stream: int) -> None:
+                await answering.headers(stream, [(b":status", b"200")])
+                await flood.h2(answering, stream)
+
+            answering.on_head = lambda stream: nursery.start_soon(answer, stream)
+            await answering.start()
+            await answering.read()
+
+    url = "http://o" if protocol == "h1" else "h2c://o"
+    async with linked(scenario(name, "response"), serve, upstream=url) as proxied:
+        before = memory()
+        client = proxied.connect()
+        client.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        sent = await flood.stands()
+        held = memory() - before
+        client.rst()
+    bound = BETWEEN + FAULTS[name][1]
+    assert 100 * KIB < sent < bound
+    assert held < bound + 256 * KIB
+
+
+@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("protocol", ["h1", "h2"])
+async def test_an_upstream_that_never_reads(autojump_clock, memory, protocol, name):
+    flood = Flood()
+
+    async def serve(transport) -> None:
+        await trio.sleep_forever()
+
+    async with linked(scenario(name, "request"), serve) as proxied, trio.open_nursery() as nursery:
+        before = memory()
+        if protocol == "h1":
+            client = Recorder(proxied.connect())
+            await client.send(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            nursery.start_soon(flood.h1, client)
+            sent, held = await flood.stands(), memory() - before
+        else:
+            async with h2_client(proxied.connect()) as peer:
+                await peer.request(1, method="POST", end=False)
+                nursery.start_soon(flood.h2, peer, 1)
+                sent, held = await flood.stands(), memory() - before
+        nursery.cancel_scope.cancel()
+    bound = BETWEEN + FAULTS[name][1]
+    assert 60 * KIB < sent < bound
+    assert held < bound + 256 * KIB
