@@ -12,6 +12,7 @@ from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, Interim, 
 from chaosproxy.model.places import Framing, Manner, Peer
 from chaosproxy.proxy import endings
 from chaosproxy.proxy.observer import Observer
+from chaosproxy.proxy.together import Together
 from chaosproxy.wire.wire import Wire
 
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ class ClientChannel(Protocol):
 
     session: "Session"
     blocked: bool
+    wire: Wire | None
 
-    def flush(self) -> None: ...
+    def flush(self, *, joined: bool = False) -> None: ...
     def release(self, stream: int) -> None: ...
     def resume(self) -> None: ...
     def dribble(self) -> None: ...
@@ -35,8 +37,6 @@ class ClientChannel(Protocol):
 
 class ExchangeChannel(ClientChannel, Protocol):
     """The connection as the whole exchange uses it."""
-
-    wire: Wire | None
 
     def credit(self, stream: int, admitted: int, *, wants: bool) -> None: ...
     def deafen(self, stream: int) -> None: ...
@@ -47,7 +47,7 @@ class ClientSide:
     """Delivers. `over` once the answer has ended for the client, one way or the other."""
 
     __slots__ = (
-        "_framing", "_is_h2", "_observer", "_records", "bodiless", "connection", "head_sent", "over",
+        "_framing", "_is_h2", "_observer", "_records", "_shared", "bodiless", "connection", "head_sent", "over",
         "response_ended", "silenced", "stream", "upgrading",
     )  # fmt: skip
 
@@ -65,6 +65,7 @@ class ClientSide:
         """The request asks for a tunnel: the session has withheld its end until the answer's head decides."""
         self._observer = observer
         self._is_h2 = connection.session.protocol == "h2"
+        self._shared = self._is_h2 and connection.wire is None  # a fault there may be looking at single writes
         self._framing = Framing.NONE
         self._records = 0
 
@@ -75,12 +76,16 @@ class ClientSide:
             return 0
         return self.connection.session.allowance(self.stream)
 
-    def forward(self, pieces: list[Data], records: int, now: float) -> None:
-        """Send body that has come this moment and for which there is room; with it, and before, `records` in all."""
+    def forward(self, pieces: list[Data], records: int, now: float, together: Together | None) -> None:
+        """Send body that has come this moment and for which there is room; with it, and before, `records` in all. On
+        HTTP/2 it may leave `together` with that of other streams."""
         self._observer.passed(pieces, now, has_record=records != self._records)
         self._records = records
         self.connection.session.send(self.stream, pieces)
-        self.connection.flush()
+        if together is not None and self._shared:
+            together.add(self.connection, sum([len(piece.payload) for piece in pieces]))
+        else:
+            self.connection.flush()
 
     def pump(self, chain: Chain, upstream_protocol: str, now: float) -> None:
         """Send what stands at the exit of the response line, as far as the client takes it."""

@@ -87,7 +87,7 @@ class Connection(ABC):
             with self._scope:
                 self.flush()
                 if early:
-                    self._fed(self.session.receive(early), trio.current_time())
+                    self.fed(self.session.receive(early), trio.current_time())
                 while not self.over:
                     if self.paused or not self.session.hungry:
                         self._wake = trio.Event()
@@ -126,11 +126,12 @@ class Connection(ABC):
                 signals = self.session.receive(data) if data or not self.broken else self.session.lost("rst")
             if not data:
                 self.over = True
-            self._fed(signals, now)
+            self.fed(signals, now)
             if not data or len(data) < READ or self.paused or self.over:
                 return
 
-    def _fed(self, signals: list[Signal], now: float) -> None:
+    def fed(self, signals: list[Signal], now: float) -> None:
+        """What one read has brought."""
         for signal in signals:
             self.handle(signal, now)
         self.read_done(now)
@@ -181,10 +182,12 @@ class Connection(ABC):
             self._wake.set()
             self._wake = None
 
-    def flush(self) -> None:
-        """Write what the session wants written, at once where the socket takes it."""
+    def flush(self, *, joined: bool = False) -> None:
+        """Write what the session wants written, at once where the socket takes it; `joined`: in one write (HTTP/2)."""
         session = self.session
         chunks = session.outgoing()
+        if joined and len(chunks) > 1:
+            chunks = [b"".join(chunks)]
         if self.broken:
             return
         if self.blocked:

@@ -211,8 +211,9 @@ class Exchange:
         line = plan.chain.response
         if not line.pass_through(pieces, now, 0 if self._busy else client.room):
             return False
-        client.forward(pieces, line.exit.records_out, now)
-        if upstream.protocol == "h2":
+        together = upstream.connection.together if upstream.connection is not None else None
+        client.forward(pieces, line.exit.records_out, now, together)
+        if line.bytes_in >= upstream.credit_at:
             upstream.credit(now)
         return True
 

@@ -11,9 +11,13 @@ from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.carrier import Carrier
 from chaosproxy.proxy.connection import Spawn
 from chaosproxy.proxy.hearing import DeafUpstreamSide, UpstreamListener
+from chaosproxy.proxy.together import Together
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session, Signal, Stopped
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
+
+CREDITED = 4096
+"""Body bytes that are credited together where nothing is held back: a small part of an HTTP/2 window."""
 
 
 class Requester(UpstreamListener, Protocol):
@@ -49,7 +53,7 @@ class Owner(Protocol):
 class UpstreamConnection(Carrier[UpstreamListener]):
     """Signals of the session go to the exchange on their stream."""
 
-    __slots__ = ("exchanges", "upstream", "used")
+    __slots__ = ("exchanges", "together", "upstream", "used")
 
     def __init__(
         self,
@@ -62,8 +66,19 @@ class UpstreamConnection(Carrier[UpstreamListener]):
     ) -> None:
         super().__init__(transport, session, number, spawn, wire)
         self.upstream = upstream
+        self.together: Together | None = None
+        """While a read is handled that has something for several streams."""
         self.used = False
         """It has carried an exchange before, so that an end before any answer may be a race with its idle timeout."""
+
+    def fed(self, signals: list[Signal], now: float) -> None:
+        if len(signals) < 2:
+            super().fed(signals, now)
+            return
+        self.together = Together()
+        super().fed(signals, now)
+        together, self.together = self.together, None
+        together.flush()
 
     def handle(self, signal: Signal, now: float) -> None:
         if type(signal) is Arrived:  # the hot path: ahead of the others, and looked at once

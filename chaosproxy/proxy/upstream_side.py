@@ -18,7 +18,7 @@ from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.plan import Plan
 from chaosproxy.proxy.rewrite import for_upstream
 from chaosproxy.proxy.upstream import Upstream
-from chaosproxy.proxy.upstream_connection import UpstreamConnection
+from chaosproxy.proxy.upstream_connection import CREDITED, UpstreamConnection
 
 RACES = frozenset({"upstream:fin", "upstream:rst"})
 
@@ -57,6 +57,8 @@ class UpstreamSide:
         self._answered = False
         self._retried = False
         self._records = 0
+        self.credit_at = 0
+        """Once so many body bytes have come, the upstream is to be credited, though they went straight through."""
 
     # ---- the request
 
@@ -292,5 +294,6 @@ class UpstreamSide:
     def credit(self, now: float) -> None:
         """Tell the upstream how much of its answer was admitted."""
         admitted = self._line.take_admitted()
+        self.credit_at = self._line.bytes_in + CREDITED
         if self.connection is not None:
             self.connection.credit(self.stream, admitted, wants=self._line.wants())
