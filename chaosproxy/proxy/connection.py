@@ -87,7 +87,7 @@ class Connection(ABC):
             with self._scope:
                 self.flush()
                 if early:
-                    self.fed(self.session.receive(early), trio.current_time())
+                    self._fed(self.session.receive(early), trio.current_time())
                 while not self.over:
                     if self.paused or not self.session.hungry:
                         self._wake = trio.Event()
@@ -126,11 +126,11 @@ class Connection(ABC):
                 signals = self.session.receive(data) if data or not self.broken else self.session.lost("rst")
             if not data:
                 self.over = True
-            self.fed(signals, now)
+            self._fed(signals, now)
             if not data or len(data) < READ or self.paused or self.over:
                 return
 
-    def fed(self, signals: list[Signal], now: float) -> None:
+    def _fed(self, signals: list[Signal], now: float) -> None:
         """What one read has brought."""
         for signal in signals:
             self.handle(signal, now)

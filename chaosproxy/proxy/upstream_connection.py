@@ -71,12 +71,12 @@ class UpstreamConnection(Carrier[UpstreamListener]):
         self.used = False
         """It has carried an exchange before, so that an end before any answer may be a race with its idle timeout."""
 
-    def fed(self, signals: list[Signal], now: float) -> None:
+    def _fed(self, signals: list[Signal], now: float) -> None:
         if len(signals) < 2:
-            super().fed(signals, now)
+            super()._fed(signals, now)
             return
         self.together = Together()
-        super().fed(signals, now)
+        super()._fed(signals, now)
         together, self.together = self.together, None
         together.flush()
 
