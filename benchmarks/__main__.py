@@ -68,7 +68,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="default 5")
     parser.add_argument("--streams", type=int, help="default 100")
     parser.add_argument("--rate", type=float, default=20.0, help="events a second and stream")
-    parser.add_argument("--seconds", type=float, help="of each visit, default 2.5")
+    parser.add_argument("--seconds", type=float, help="of each visit, default 2")
     parser.add_argument("--megabytes", type=int, help="of each bulk visit, in MiB, default 256")
     parser.add_argument(
         "--only",
@@ -81,8 +81,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every number there")
     given = parser.parse_args()
     given.rounds = given.rounds or (1 if given.quick else 5)
-    given.streams = given.streams or (20 if given.quick else 100)
-    given.seconds = given.seconds or (0.2 if given.quick else 2.5)
+    given.streams = given.streams or (10 if given.quick else 100)
+    given.seconds = given.seconds or (0.15 if given.quick else 2.0)
     given.megabytes = given.megabytes or (4 if given.quick else 256)
     return given
 
@@ -93,7 +93,7 @@ def main() -> int:
     amounts = Measure(
         given.rounds,
         given.seconds,
-        0.05 if given.quick else 0.7,
+        0.02 if given.quick else 0.5,
         given.streams,
         given.rate,
         given.megabytes,

@@ -19,7 +19,7 @@ from benchmarks.scene import Measure, Scene, Seen, read
 
 _STREAMS = 20
 _UNTIL_LOADED = 0.3
-_LEAST = 4.0
+_LEAST = 3.0
 """Seconds of a visit: a 99th percentile needs some hundred samples."""
 
 
