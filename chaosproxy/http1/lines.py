@@ -59,6 +59,10 @@ class LineBlock:
         self._scanned = 0
         self._size = 0
 
+    def forget(self) -> None:
+        """What came has been read, and is not wanted any more."""
+        self.lines = []
+
     @property
     def untouched(self) -> bool:
         """Not a byte of the block itself has come (skipped empty lines do not count)."""

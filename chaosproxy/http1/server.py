@@ -79,6 +79,7 @@ class ServerConnection(Connection):
             if behind is None:
                 return []
             request = parse_request(self._block.lines, self._scheme)
+            self._block.forget()
         except Malformed as error:
             self._begin(ReceivedRequest(_NO_REQUEST, 0, persistent=False))
             return self._malformed(error, [])

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 FIRST = 10_000
 LAST = 100
+_NO_TIMES, _NO_SIZES = array("d"), array("I")
+"""Stand for those of a body of which nothing has come. Nothing is ever put into them."""
 
 
 class Marks:
@@ -18,8 +20,8 @@ class Marks:
 
     def __init__(self) -> None:
         self.count = 0
-        self._head_times = array("d")
-        self._head_sizes = array("I")
+        self._head_times = _NO_TIMES
+        self._head_sizes = _NO_SIZES
         self._tail: list[tuple[float, int]] = []
         self._turn = 0
 
@@ -27,6 +29,8 @@ class Marks:
         """Append one mark."""
         self.count += 1
         if self.count <= FIRST:
+            if self.count == 1:
+                self._head_times, self._head_sizes = array("d"), array("I")
             self._head_times.append(seconds)
             self._head_sizes.append(nbytes)
         elif len(self._tail) < LAST:

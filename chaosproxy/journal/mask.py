@@ -4,6 +4,7 @@ Must not know: which record they go into.
 """
 
 import re
+from sys import intern
 from urllib.parse import unquote_plus
 
 from chaosproxy.model.headers import Headers
@@ -26,7 +27,7 @@ def masked_headers(headers: Headers) -> list[list[str]]:
     """`[name, value]` pairs of text, secret values masked; bytes read as latin-1, so nothing is lost or refused."""
     shown: list[list[str]] = []
     for raw_name, raw_value in headers:
-        name = raw_name.decode("latin-1")
+        name = intern(raw_name.decode("latin-1"))  # the same few in every record
         lower = name.lower()
         if is_secret(lower):
             shown.append([name, MASK])

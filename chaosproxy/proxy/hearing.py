@@ -8,6 +8,7 @@ is read for the sake of its other streams. Must not know: which fault it was, ho
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
+from chaosproxy.chain.chain import NOBODY
 from chaosproxy.model.messages import Abort, Event
 from chaosproxy.model.places import Peer
 
@@ -114,7 +115,7 @@ class Ears:
     __slots__ = ("_client", "_stream", "_upstream", "unheard")
 
     def __init__(self, client: Hearer, stream: int, upstream: UpstreamEnd) -> None:
-        self.unheard: frozenset[Peer] = frozenset()
+        self.unheard = NOBODY
         self._client, self._stream = client, stream
         self._upstream = upstream
 

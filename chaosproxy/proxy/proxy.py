@@ -63,6 +63,7 @@ class Proxy:
         self.planner = planner
         self._wiring = wiring
         self._nursery: trio.Nursery | None = None
+        self._spawn = self._start  # one bound method for all who are given it
         self._clients: set[ClientConnection] = set()
         self._exchanges: set[Exchange] = set()
         self._idle: trio.Event | None = None
@@ -96,7 +97,7 @@ class Proxy:
             nursery.start_soon(self._watch.run)
             task_status.started()
 
-    def _spawn(self, function: Callable[..., Awaitable[None]], *arguments: object) -> None:
+    def _start(self, function: Callable[..., Awaitable[None]], *arguments: object) -> None:
         assert self._nursery is not None
         self._nursery.start_soon(self._contained, function, arguments)
 
