@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from chaosproxy.chain.span import Span
 
 
+FEW, SMALL = 4096, 16
+"""So many pieces have room where their bytes have; where there are more, each takes up that many bytes at least."""
+
+
 class Node(Protocol):
     """What can stand behind a place: a span, a place, the exit."""
 
@@ -145,7 +149,7 @@ class Place(ABC):
             return True  # it swallows: else it would block what stands before it
         if self._is_open(now):
             return self.next.has_room(now)
-        return not self.away and self.fault.held + self.out_bytes < self.fault.capacity
+        return not self.away and self._takes_more()
 
     def make_room(self, now: float) -> bool:
         """Whether the Data that wants to enter now is admitted; a fault that is full is asked to release first."""
@@ -158,7 +162,12 @@ class Place(ABC):
         fault = self.fault
         if fault.held + self.out_bytes >= fault.capacity and fault.held >= fault.capacity > 0:
             self.asked_full(now)
-        return self.closed or self.mute or fault.held + self.out_bytes < fault.capacity
+        return self.closed or self.mute or self._takes_more()
+
+    def _takes_more(self) -> bool:
+        """It has room in bytes; and many small pieces, which cost more than they hold, are fewer than would fill it."""
+        capacity, count = self.fault.capacity, len(self.outbox)
+        return self.fault.held + self.out_bytes < capacity and (count < FEW or count * SMALL < capacity)
 
     def _is_open(self, now: float) -> bool:
         """It holds nothing and adds no room: the next place decides."""

@@ -20,6 +20,8 @@ from chaosproxy.model.units import Duration, Size, counted, show_size
 
 DEFAULT_LIMIT = 1024 * 1024
 WHOLE_LIMIT = 16 * 1024 * 1024
+MANY = 256
+"""So many pieces are held as they came before they become one."""
 HINT = b"x-accel-buffering"
 
 
@@ -97,6 +99,8 @@ class RunningBuffer(Fault):
         self._sizes = deque(() if spec.until_end else spec.sizes)
         self._events = 0 if spec.until_end else spec.events or 0
         self._pieces: deque[Data] = deque()
+        self._joined = 0
+        """So many of the first pieces are made of several."""
         self._records = 0
         self._noted = False
         self.capacity = spec.room
@@ -109,11 +113,19 @@ class RunningBuffer(Fault):
             if not self._pieces and self._every is not None:
                 self.due = now + self._every
             self._pieces.append(piece)
+            if len(self._pieces) - self._joined > MANY:
+                self._join()
             self.held += len(piece.payload)
             self._records += len(piece.ends)
             if self._threshold_met():
                 actions.extend(self._release())
         return tuple(actions)
+
+    def _join(self) -> None:
+        """Of the latest pieces make one: of single bytes the pieces would cost a hundred times what they hold."""
+        latest = [self._pieces.pop() for _ in range(len(self._pieces) - self._joined)]
+        self._pieces.append(join(latest[::-1]))
+        self._joined += 1
 
     def _up_to_next_threshold(self, remains: Remains) -> int:
         """How many bytes belong into the present filling."""
@@ -136,7 +148,7 @@ class RunningBuffer(Fault):
             self._sizes.popleft()
         whole = join(list(self._pieces))
         self._pieces.clear()
-        self.held = self._records = 0
+        self.held = self._records = self._joined = 0
         return (*self._note(f"held {counted(len(whole.payload), 'byte')}"), whole)
 
     def _note(self, detail: str) -> tuple[Note, ...]:
@@ -181,6 +193,6 @@ class RunningBuffer(Fault):
     def _drop(self) -> tuple[Note, ...]:
         dropped = self.held
         self._pieces.clear()
-        self.held = self._records = 0
+        self.held = self._records = self._joined = 0
         self.due = math.inf
         return self._note(f"dropped {counted(dropped, 'byte')}") if dropped else ()

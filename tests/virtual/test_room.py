@@ -140,3 +140,43 @@ async def test_an_upstream_that_never_reads(autojump_clock, memory, protocol, na
     bound = BETWEEN + FAULTS[name][1]
     assert 60 * KIB < sent < bound
     assert held < bound + 256 * KIB
+
+
+async def crumbs(transport, count: int, sent: list[int]) -> None:
+    """An answer of single bytes, each a chunk of its own."""
+    peer = Recorder(transport)
+    await peer.read()
+    with contextlib.suppress(ConnectionError):
+        await peer.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in range(0, count, 500):
+            await peer.send(b"1\r\nx\r\n" * 500)
+            sent.append(500)
+        await peer.read()
+
+
+async def test_crumbs_take_up_more_room_than_their_bytes(autojump_clock):
+    """A piece costs memory beside its bytes: of 64 KiB in single bytes a sixteenth is taken."""
+    sent: list[int] = []
+    asked = {"version": 1, "faults": [{"stall": {"at": "body", "for": "1h", "capacity": "64KiB"}}]}
+    async with linked(asked, lambda transport: crumbs(transport, 40_000, sent), room=3000) as proxied:
+        client = Recorder(proxied.connect())
+        await client.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        await trio.sleep(3000)
+        assert 4096 <= sum(sent) < 7000
+        while client.received.count(b"x") < 40_000:  # and nothing is lost
+            assert await client.read()
+            client.pieces[:] = [(0.0, client.received)]
+        client.transport.close()
+
+
+async def test_crumbs_in_a_buffer_become_one_piece(autojump_clock, memory):
+    sent: list[int] = []
+    asked = {"version": 1, "faults": [{"buffer": {"until_end": True}}]}
+    async with linked(asked, lambda transport: crumbs(transport, 20_000, sent)) as proxied:
+        client = proxied.connect()
+        before = memory()
+        client.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        await trio.sleep(1)
+        assert sum(sent) == 20_000
+        assert memory() - before < 0.75 * MIB  # as many pieces of their own are twice that
+        client.rst()
