@@ -14,7 +14,7 @@ from chaosproxy.model.messages import Data
 class Remains:
     """What is left of one Data."""
 
-    __slots__ = ("_begin", "_data", "_ends", "left")
+    __slots__ = ("_begin", "_data", "_ends", "left", "records", "whole")
 
     def __init__(self, data: Data) -> None:
         self._data = data
@@ -22,16 +22,10 @@ class Remains:
         """How many bytes and record ends have left."""
         self.left = len(data.payload)
         """How many bytes have not."""
-
-    @property
-    def records(self) -> int:
+        self.records = len(data.ends)
         """How many records end in what is left."""
-        return len(self._data.ends) - self._ends
-
-    @property
-    def whole(self) -> bool:
+        self.whole = data.whole
         """The chunk ends with it."""
-        return self._data.whole
 
     def end_of(self, record: int) -> int:
         """How many bytes there are up to the end of the first record, the second, ... which must be there."""
@@ -41,12 +35,13 @@ class Remains:
         """The first `nbytes`, at least one; all of them where there are no more."""
         data, begin, first = self._data, self._begin, self._ends
         if nbytes >= self.left:
-            self.left = 0
+            self.left = self.records = 0
             return data if not begin else _part(data, begin, len(data.payload), first, len(data.ends))
         self.left -= nbytes
         self._begin = end = begin + nbytes
-        self._ends = bisect_right(data.ends, end, first)
-        return _part(data, begin, end, first, self._ends)
+        self._ends = behind = bisect_right(data.ends, end, first)
+        self.records -= behind - first
+        return _part(data, begin, end, first, behind)
 
 
 class Pieces:
