@@ -54,13 +54,13 @@ class Exit:
             self._first = None
             self.size = 0
 
-    def take(self, room: float = math.inf, *, split: bool = False) -> list[Event]:
-        """What stands here, in order, up to `room` body bytes. With `split` the last Data is cut to fit (an HTTP/2
+    def take(self, room: float = math.inf, *, split: bool = False, most: float = math.inf) -> list[Event]:
+        """What stands here, in order, up to `room` body bytes and `most` events. With `split` the last Data is cut to fit (an HTTP/2
         window); else a Data is given whole while any room is left."""
         taken: list[Event] = []
         events = self.events
         gone = 0
-        while gone < len(events):
+        while gone < len(events) and len(taken) < most:
             event = events[gone]
             if isinstance(event, Data):
                 if room <= 0:

@@ -208,12 +208,12 @@ class Line:
     def records_out(self) -> int:
         return self.exit.records_out
 
-    def take(self, now: float, room: float = math.inf, split: bool = False) -> list[Event]:
-        """What has come through, in order; Data up to `room` bytes (see `Exit.take`). What was held back for want of
+    def take(self, now: float, room: float = math.inf, split: bool = False, most: float = math.inf) -> list[Event]:
+        """What has come through, in order; Data up to `room` bytes, at most so many events (see `Exit.take`). What was held back for want of
         room moves up."""
         exit_ = self.exit
         full = not exit_.has_room(now)
-        events = exit_.take(room, split=split)
+        events = exit_.take(room, split=split, most=most)
         if full and exit_.has_room(now):
             self.pump(now)
             self._resume(now)

@@ -13,6 +13,8 @@ import trio
 
 from chaosproxy.wire.timer import Timer, timer
 
+TURN = 0.002
+"""Seconds of ringing behind which the others have their turn."""
 _FEW = 64
 """So many outdated entries are not worth looking for."""
 
@@ -79,16 +81,22 @@ class Alarm:
                 self._next = -math.inf
                 now = trio.current_time()
                 self._soonest = now + self._timer.apart
-                self._ring(now)
+                if not self._ring(now):
+                    self._soonest = -math.inf
         finally:
             self._timer.close()
             self._timer = None
 
-    def _ring(self, now: float) -> None:
+    def _ring(self, now: float) -> bool:
+        """Whether everybody who is due by `now` has been rung; who is rung and due once more has to wait for the others."""
+        last = self._count
         while self._heap and self._heap[0][0] <= now:
+            if self._heap[0][1] > last or trio.current_time() > now + TURN:
+                return False
             time, _, who = heapq.heappop(self._heap)
             if time == who.armed:
                 who.armed = math.inf
                 who.ring(now)
             else:
                 self._outdated -= 1
+        return True

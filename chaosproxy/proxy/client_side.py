@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 TOO_LARGE = 431
+EVENTS_PER_TURN = 256
+"""So many events are sent, and the others have their turn: a fault may let go of thousands at one moment."""
 
 
 class ClientChannel(Protocol):
@@ -47,7 +49,7 @@ class ClientSide:
     """Delivers. `over` once the answer has ended for the client, one way or the other."""
 
     __slots__ = (
-        "_framing", "_is_h2", "_observer", "_records", "_shared", "bodiless", "connection", "head_sent", "over",
+        "_framing", "_is_h2", "_observer", "_records", "_shared", "bodiless", "connection", "head_sent", "more", "over",
         "response_ended", "silenced", "stream", "upgrading",
     )  # fmt: skip
 
@@ -56,6 +58,8 @@ class ClientSide:
         self.stream = stream
         self.over = False
         self.head_sent = False
+        self.more = False
+        """There is more to send, in a further turn."""
         self.response_ended = False
         """In a tunnel this way may have ended while the other goes on."""
         self.silenced: Ending | None = None
@@ -89,15 +93,18 @@ class ClientSide:
 
     def pump(self, chain: Chain, upstream_protocol: str, now: float) -> None:
         """Send what stands at the exit of the response line, as far as the client takes it."""
+        self.more = False
         if self.over or self.silenced is not None:
             return
-        line = chain.response
+        line, left = chain.response, EVENTS_PER_TURN
         connection, session = self.connection, self.connection.session
         while line.waiting and not self.response_ended and self.silenced is None:
             room = 0 if connection.blocked else session.allowance(self.stream)
-            events = line.take(now, room, self._is_h2)
+            events = line.take(now, room, self._is_h2, left)
             if not events:
+                self.more = not left
                 return
+            left -= len(events)
             self._deliver(events, chain, upstream_protocol, now)
 
     def _deliver(self, events: list[Event], chain: Chain, upstream_protocol: str, now: float) -> None:

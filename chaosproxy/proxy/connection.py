@@ -20,17 +20,29 @@ READ = 128 * 1024
 """More is slower: malloc gives such a buffer back to the system behind each read, and every page of it comes anew."""
 READS_PER_TURN = 4
 """So that no connection starves another."""
+TURN = 0.002
+"""Seconds after which a connection lets the others have their turn, and reads less at once where one read took longer."""
+LEAST = 4096
+"""Bytes of a read at least; what brings less is not timed."""
 RESET_WAIT = 0.2
 """Seconds that data before a reset may still wait for a full socket."""
 
 Spawn = Callable[..., object]
 
 
+def fitting(portion: int, took: float) -> int:
+    """How much to read at once, when a read of `portion` took so long: 128 KiB may be thousands of records, each with
+    what faults do to it."""
+    if took > TURN:
+        return max(LEAST, portion // 2)
+    return min(READ, portion * 2) if took < TURN / 4 else portion
+
+
 class Connection(ABC):
     """The reader and the output of one connection; `handle` says what a signal means on its side."""
 
     __slots__ = (
-        "_ending", "_queue", "_scope", "_spawn", "_wake", "blocked", "broken", "deaf", "number", "over", "paused",
+        "_ending", "_portion", "_queue", "_scope", "_spawn", "_wake", "blocked", "broken", "deaf", "number", "over", "paused",
         "session", "transport", "wire",
     )  # fmt: skip
 
@@ -50,6 +62,7 @@ class Connection(ABC):
         self.broken = False
         self._spawn = spawn
         self._queue: list[bytes] = []
+        self._portion = READ
         self.paused = False
         self.deaf = False
         """Nothing is read, whoever wants to."""
@@ -107,10 +120,11 @@ class Connection(ABC):
             self.closed()
 
     def _read(self) -> None:
+        began = now = trio.current_time()
         for _ in range(READS_PER_TURN):
-            now = trio.current_time()
+            portion = self._portion
             try:
-                data = self.transport.recv(READ)
+                data = self.transport.recv(portion)
             except TruncatedError as error:
                 signals = self.session.lost("no_close_notify", str(error))
                 data = b""
@@ -127,7 +141,11 @@ class Connection(ABC):
             if not data:
                 self.over = True
             self._fed(signals, now)
-            if not data or len(data) < READ or self.paused or self.over:
+            if len(data) < LEAST or self.paused or self.over:
+                return
+            before, now = now, trio.current_time()
+            self._portion = fitting(portion, now - before)
+            if len(data) < portion or now - began > TURN:
                 return
 
     def _fed(self, signals: list[Signal], now: float) -> None:

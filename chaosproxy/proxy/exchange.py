@@ -249,8 +249,8 @@ class Exchange:
             self._ears.listen(chain.unheard, now)
         if client.over and upstream.over:
             self._finish_if_over(now)
-        elif chain.due < self.armed:
-            self._house.alarm.set(self, chain.due)
+        elif (due := now if client.more else chain.due) < self.armed:
+            self._house.alarm.set(self, due)
 
     def connected(self, now: float) -> None:
         """The upstream's connection is there."""
