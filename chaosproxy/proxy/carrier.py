@@ -18,6 +18,8 @@ AnyListener = TypeVar("AnyListener")
 class Carrier(Connection, Generic[AnyListener]):
     """`exchanges`: who hears each stream."""
 
+    __slots__ = ("exchanges",)
+
     def __init__(
         self, transport: Transport, session: Session, number: int, spawn: Spawn, wire: Wire | None = None
     ) -> None:

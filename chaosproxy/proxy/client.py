@@ -24,7 +24,7 @@ class ClientConnection(Carrier[ClientListener]):
 
     __slots__ = (
         "_again", "_first_byte", "_newest", "_on_closed", "_open_exchange", "_resuming", "_seen", "_watch",
-        "exchanges", "first_stream",
+        "first_stream",
     )  # fmt: skip
 
     def __init__(

@@ -150,27 +150,27 @@ class Proxy:
         self._spawn(self._serve_client, number, transport, wire)
 
     async def _serve_client(self, number: int, transport: Transport, wire: Wire | None) -> None:
+        early, protocol, served = b"", transport.alpn, False
         try:
-            early = b""
-            protocol = transport.alpn
             if protocol is None:
                 early = await _first_bytes(transport)
                 if not early:
                     return
                 protocol = "h2" if early.startswith(PREFACE) else "http/1.1"
             if wire is not None:
-                name = getattr(transport, "server_name", None)
-                self._faults.known(wire, Role.SERVER, number, protocol, name)
+                self._faults.known(wire, Role.SERVER, number, protocol, getattr(transport, "server_name", None))
             session = self._session(protocol, Role.SERVER, tls=transport.tls)
             connection = ClientConnection(
                 transport, session, number, self._spawn, self._open_exchange, self._client_closed, wire, self._watch
             )
             self._clients.add(connection)
-            await connection.run(early)
+            self._spawn(connection.run, early)  # a task of its own: this one's frame would be kept as long as it runs
+            served = True
         except OSError:
             pass  # the client was gone before it had said anything
         finally:
-            transport.close()
+            if not served:
+                transport.close()
 
     def _session(self, protocol: str, role: Role, *, tls: bool) -> Session:
         if protocol == "h2":

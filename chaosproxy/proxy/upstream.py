@@ -120,7 +120,7 @@ class Upstream:
             self._without_h2 = connection.session.protocol != "h2"
         self.connections.append(connection)
         self.serve()
-        await connection.run()
+        self._spawn(connection.run)  # a task of its own: this one's frame would be kept as long as it runs
 
     def _fail(self, offers: Offers, reason: str) -> None:
         """A dial has failed: for the one it was for, or for all that would have shared it."""

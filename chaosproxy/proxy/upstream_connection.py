@@ -53,7 +53,7 @@ class Owner(Protocol):
 class UpstreamConnection(Carrier[UpstreamListener]):
     """Signals of the session go to the exchange on their stream."""
 
-    __slots__ = ("exchanges", "together", "upstream", "used")
+    __slots__ = ("together", "upstream", "used")
 
     def __init__(
         self,
