@@ -63,7 +63,7 @@ async def test_at_a_time_since_the_connection_began():
 
 
 async def test_every_stream_of_an_http2_connection_goes_with_it():
-    scenario = connections(cut({"time": "300ms"}, "rst", side="client", protocol="h2"))
+    scenario = connections(cut({"time": "1500ms"}, "rst", side="client", protocol="h2"))
     async with (
         origin([HEAD, BODY, Ending.OPEN]) as served,
         proxy_on(scenario, served.url) as proxied,
