@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from chaosproxy.model.messages import Abort, Dribble, Event
+from chaosproxy.model.messages import Abort, Data, Dribble, Event
 from chaosproxy.model.places import Role
 
 
@@ -112,6 +112,11 @@ class Session(Protocol):
         """Feed what one read brought; b"" is the peer's FIN."""
         ...
 
+    def whole_piece(self, data: bytes) -> bytes | None:
+        """Instead of `receive`, where speed counts: the payload, if `data` (not empty) is one piece of the live body and
+        nothing else, and the body goes on. Else None, and nothing has been taken. On HTTP/2 always None."""
+        ...
+
     def lost(self, how: str, detail: str = "") -> list[Signal]:
         """The connection broke: `how` is "rst" (ECONNRESET, EPIPE) or "no_close_notify" (TLS ended without the alert,
         which counts as FIN). Every live stream gets its Abort, then Closed."""
@@ -128,6 +133,11 @@ class Session(Protocol):
     def send(self, stream: int, events: Sequence[Event]) -> None:
         """Queue events of our own way, in the order of the grammar. Data only within `allowance`. Sent to a stream that
         has ended meanwhile: ignored. An Abort here is `abort`."""
+        ...
+
+    def write_piece(self, stream: int, data: Data) -> bytes | None:
+        """Instead of `send` and `outgoing`, where speed counts: what is to be written now for this one Data. None where
+        it has to be sent in the ordinary way; on HTTP/2 always."""
         ...
 
     def allowance(self, stream: int) -> int:

@@ -101,14 +101,19 @@ class Line:
         self._look_at(pieces)
         self._admit(pieces, now)
 
-    def pass_through(self, pieces: Sequence[Data], now: float, room: float) -> bool:
-        """`push`, and whether it was a `take` of the same pieces too: with everything at rest, no limit in them, nothing
-        waiting and `room` for all, they have gone through, and it is the driver's turn to send them. It saves every
+    def pass_through(self, data: Data, now: float, room: float) -> bool:
+        """`push`, and whether it was a `take` of the same Data too: with everything at rest, no limit in it, nothing
+        waiting and `room` for all of it, it has gone through, and it is the driver's turn to send it. It saves every
         event the way into the line's queues and out of them again."""
         if self.due <= now:
             self.wake(now)
-        size, records, chunks = self._look_at(pieces)
-        exit_, first = self.exit, self.first
+        size, records, exit_, first = len(data.payload), 0, self.exit, self.first
+        if self.records is not None:
+            data.ends = ends = self.records.feed(data.payload)
+            records = len(ends)
+            self.records_in += records
+        self.bytes_in += size
+        self.chunks_in += data.whole
         if (
             size > room
             or type(first) is not Span
@@ -118,30 +123,25 @@ class Line:
             or self.entry
             or self.dirty
             or self.blocked
-            or not first.passes(size, records, chunks, now)
+            or (first.stages and not first.passes(size, records, data.whole, now))
         ):
-            self._admit(pieces, now)
+            self._admit((data,), now)
             return False
         self._admitted += size
         exit_.bytes_out += size
         exit_.records_out += records
         return True
 
-    def _look_at(self, pieces: Sequence[Data]) -> tuple[int, int, int]:
-        """Find the records that end in `pieces`, and count: bytes, records and chunks."""
+    def _look_at(self, pieces: Sequence[Data]) -> None:
+        """Find the records that end in `pieces`, and count."""
         find = self.records.feed if self.records is not None else None
-        size = records = chunks = 0
         for data in pieces:
             payload = data.payload
-            size += len(payload)
-            chunks += data.whole
+            self.bytes_in += len(payload)
+            self.chunks_in += data.whole
             if find is not None:
                 data.ends = ends = find(payload)
-                records += len(ends)
-        self.bytes_in += size
-        self.records_in += records
-        self.chunks_in += chunks
-        return size, records, chunks
+                self.records_in += len(ends)
 
     def _admit(self, pieces: Sequence[Data], now: float) -> None:
         first, entry = self.first, self.entry

@@ -79,19 +79,18 @@ class Span:
         return self.next.make_room(now)
 
     def passes(self, size: int, records: int, chunks: int, now: float) -> bool:
-        """Count so much as passed, unless a limit lies in it."""
-        if self.stages:
-            if (
-                self.bytes + size >= self.max_bytes
-                or self.records + records >= self.max_records
-                or self.chunks + chunks >= self.max_chunks
-                or self.wants_body
-            ):
-                return False
-            self.bytes += size
-            self.records += records
-            self.chunks += chunks
-            self.last = now
+        """Count so much as passed, unless a limit lies in it. Asked only where there are places."""
+        if (
+            self.bytes + size >= self.max_bytes
+            or self.records + records >= self.max_records
+            or self.chunks + chunks >= self.max_chunks
+            or self.wants_body
+        ):
+            return False
+        self.bytes += size
+        self.records += records
+        self.chunks += chunks
+        self.last = now
         return True
 
     def data(self, data: Data, now: float) -> None:

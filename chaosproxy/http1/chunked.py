@@ -47,13 +47,6 @@ class ChunkedDecoder:
         if self._partial:
             data = self._partial + data
             self._partial, total = b"", len(data)
-        elif not self._left and not self._after_data:
-            match = size_of(data)
-            if match is not None:  # a read that is one chunk, as it is where a server writes event by event
-                start = match.end()
-                if start + int(match[1], 16) + 2 == total > start + 2 and data.endswith(b"\r\n"):
-                    into.append(Data(data[start:-2]))
-                    return None
         position = 0
         if self._left:
             position = self._continue_chunk(data, into)
@@ -84,6 +77,16 @@ class ChunkedDecoder:
             else:
                 self._trailers = LineBlock(self._limits, "trailers")
                 return self._feed_trailers(data[start:], into) if start < total else None
+
+    def whole(self, data: bytes) -> bytes | None:
+        """See `Decoder.whole`: one chunk, as a read is where a server writes event by event."""
+        if self._left or self._after_data or self._partial or self._trailers is not None:
+            return None
+        match = _PLAIN.match(data)
+        if match is None or not data.endswith(b"\r\n"):
+            return None
+        start = match.end()
+        return data[start:-2] if start + int(match[1], 16) + 2 == len(data) > start + 2 else None
 
     def _open_chunk(self, data: bytes, start: int, size: int, into: list[Event]) -> int:
         """A chunk that goes on behind this read, or just ends with it. Answers where the parser stands then."""

@@ -84,6 +84,10 @@ class Connection(ABC):
             return self._receive_body(data)
         return self._receive(data) if data else self._fin()
 
+    def whole_piece(self, data: bytes) -> bytes | None:
+        decoder = self._decoder
+        return decoder.whole(data) if decoder is not None and not self._waiting else None
+
     def _receive_body(self, data: bytes) -> list[Signal]:
         assert self._decoder is not None
         events: list[Event] = []
@@ -142,11 +146,6 @@ class Connection(ABC):
     def send(self, stream: int, events: Sequence[Event]) -> None:
         if stream != self._stream or (self.closing is not None and self.closing is not Closing.HALF):
             return
-        if len(events) == 1 and type(events[0]) is Data:  # the hot path
-            written = self._encoder.data(events[0])
-            if written:
-                self._outgoing.append(written)
-            return
         parts: list[bytes] = []
         ending: End | Abort | None = None
         slow = type(self._encoder) is SlowSizes
@@ -178,6 +177,11 @@ class Connection(ABC):
             self.abort(stream, ending)
         elif ending is not None:
             self._message_sent()
+
+    def write_piece(self, stream: int, data: Data) -> bytes | None:
+        if stream != self._stream or self.closing is not None or self._outgoing:
+            return None
+        return self._encoder.data(data)
 
     @abstractmethod
     def _write_head(self, head: RequestHead | ResponseHead) -> bytes:

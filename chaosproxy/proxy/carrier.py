@@ -6,8 +6,9 @@ Must not know: which side of the exchanges it is.
 from abc import abstractmethod
 from typing import Generic, TypeVar
 
-from chaosproxy.proxy.connection import Connection, Spawn
+from chaosproxy.proxy.connection import Connection
 from chaosproxy.proxy.hearing import StandIn
+from chaosproxy.proxy.output import Spawn
 from chaosproxy.session import Session
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from chaosproxy.model.messages import Abort, RequestHead
 from chaosproxy.model.places import Manner, Peer
 from chaosproxy.proxy.carrier import Carrier
-from chaosproxy.proxy.connection import Spawn
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.hearing import ClientListener, DeafExchange
+from chaosproxy.proxy.output import Spawn
 from chaosproxy.session import Arrived, Closed, Gone, Granted, Session, Signal, Stopped
 from chaosproxy.wire.hangup import HangupWatch
 from chaosproxy.wire.transport import Transport

@@ -3,6 +3,7 @@
 Must not know: upstream connections.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from chaosproxy.chain.chain import Chain
@@ -31,6 +32,7 @@ class ClientChannel(Protocol):
     blocked: bool
     wire: Wire | None
 
+    def write(self, stream: int, data: Data) -> None: ...
     def flush(self, *, joined: bool = False) -> None: ...
     def release(self, stream: int) -> None: ...
     def resume(self) -> None: ...
@@ -80,10 +82,13 @@ class ClientSide:
             return 0
         return self.connection.session.allowance(self.stream)
 
-    def forward(self, pieces: list[Data], records: int, now: float, together: Together | None) -> None:
-        """Send body that has come this moment and for which there is room; with it, and before, `records` in all. On
-        HTTP/2 it may leave `together` with that of other streams."""
-        self._observer.passed(pieces, now, has_record=records != self._records)
+    def write(self, piece: Data, records: int) -> None:
+        """Send body for which there is room; with it, and before, `records` in all."""
+        self._records = records
+        self.connection.write(self.stream, piece)
+
+    def send(self, pieces: Sequence[Data], records: int, together: Together | None) -> None:
+        """As `write`, in one write all of them; on HTTP/2 it may leave `together` with that of other streams."""
         self._records = records
         self.connection.session.send(self.stream, pieces)
         if together is not None and self._shared:

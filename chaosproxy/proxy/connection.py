@@ -1,15 +1,16 @@
-"""One TCP connection with its session: a reader that never waits for a stream, output flushed inline.
+"""One TCP connection with its session: a reader that never waits for a stream, and closing.
 
-Rules: the reader reads, feeds the session and hands each signal on, synchronously. Whoever sends calls `flush`, which
-writes at once; only when the socket is full does a writer task take over, and `blocked` is true until it is done.
-Closing is asked for by the session (`closing`) and done here, behind everything flushed.
+Rules: the reader reads, feeds the session and hands each signal on, synchronously. Closing is asked for by the session
+(`closing`) and done here, behind everything that was to be written (`Output`).
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 import trio
 
+from chaosproxy.proxy.output import Output, Spawn
 from chaosproxy.session import Closing, Session, Signal
 from chaosproxy.wire import close
 from chaosproxy.wire.dribbling import Dribbling
@@ -24,10 +25,6 @@ TURN = 0.002
 """Seconds after which a connection lets the others have their turn, and reads less at once where one read took longer."""
 LEAST = 4096
 """Bytes of a read at least; what brings less is not timed."""
-RESET_WAIT = 0.2
-"""Seconds that data before a reset may still wait for a full socket."""
-
-Spawn = Callable[..., object]
 
 
 def fitting(portion: int, took: float) -> int:
@@ -38,30 +35,33 @@ def fitting(portion: int, took: float) -> int:
     return min(READ, portion * 2) if took < TURN / 4 else portion
 
 
-class Connection(ABC):
-    """The reader and the output of one connection; `handle` says what a signal means on its side."""
+class Shortcut(Protocol):
+    """A shorter way for what has been read."""
+
+    def carry(self, data: bytes, now: float) -> bool:
+        """Whether `data` (not empty) has been seen to; if not, nothing has happened. Must not wait, must not raise."""
+        ...
+
+
+class Connection(Output):
+    """The reader of one connection; `handle` says what a signal means on its side."""
 
     __slots__ = (
-        "_ending", "_portion", "_queue", "_scope", "_spawn", "_wake", "blocked", "broken", "deaf", "number", "over", "paused",
-        "session", "transport", "wire",
+        "_ending", "_portion", "_scope", "_wake", "deaf", "number", "over", "paused", "shortcut", "wire",
     )  # fmt: skip
 
     def __init__(
         self, transport: Transport, session: Session, number: int, spawn: Spawn, wire: Wire | None = None
     ) -> None:
         """`spawn(async_function, *args)` starts a task that outlives the reader (nursery.start_soon)."""
-        self.transport = transport
-        self.session = session
+        super().__init__(transport, session, spawn)
         self.number = number
         self.wire = wire
         if wire is not None:
             wire.on_full = self.flush
-        self.blocked = False
+        self.shortcut: Shortcut | None = None
         self.over = False
         """The peer has said its last."""
-        self.broken = False
-        self._spawn = spawn
-        self._queue: list[bytes] = []
         self._portion = READ
         self.paused = False
         self.deaf = False
@@ -81,10 +81,6 @@ class Connection(ABC):
     def now() -> float:
         """The driver's clock."""
         return trio.current_time()
-
-    @abstractmethod
-    def writable(self, now: float) -> None:
-        """The socket has taken everything: whoever was held back may send again."""
 
     @abstractmethod
     def owes(self) -> bool:
@@ -121,6 +117,7 @@ class Connection(ABC):
 
     def _read(self) -> None:
         began = now = trio.current_time()
+        signals: list[Signal] | None
         for _ in range(READS_PER_TURN):
             portion = self._portion
             try:
@@ -136,11 +133,15 @@ class Connection(ABC):
                     if not self.broken:
                         return
                     data = b""
-                # A failed send has eaten the error that `recv` would have raised; what is left looks like a FIN.
-                signals = self.session.receive(data) if data or not self.broken else self.session.lost("rst")
+                if data and self.shortcut is not None and self.shortcut.carry(data, now):
+                    signals = None
+                else:
+                    # A failed send has eaten the error that `recv` would have raised; what is left looks like a FIN.
+                    signals = self.session.receive(data) if data or not self.broken else self.session.lost("rst")
             if not data:
                 self.over = True
-            self._fed(signals, now)
+            if signals is not None:
+                self._fed(signals, now)
             if len(data) < LEAST or self.paused or self.over:
                 return
             before, now = now, trio.current_time()
@@ -200,78 +201,11 @@ class Connection(ABC):
             self._wake.set()
             self._wake = None
 
-    def flush(self, *, joined: bool = False) -> None:
-        """Write what the session wants written, at once where the socket takes it; `joined`: in one write (HTTP/2)."""
-        session = self.session
-        chunks = session.outgoing()
-        if joined and len(chunks) > 1:
-            chunks = [b"".join(chunks)]
-        if self.broken:
-            return
-        if self.blocked:
-            self._queue.extend(chunks)
-            return
-        if chunks and not self._write(chunks):
-            return
-        if self.transport.backlog:
-            self._wait_to_write([])
-        elif session.closing is not None:
-            self._act_on_closing(session.closing)
-
-    def _write(self, chunks: list[bytes]) -> bool:
-        """Whether the socket has taken all of it."""
-        send = self.transport.send
-        for index, chunk in enumerate(chunks):
-            try:
-                sent = send(chunk)
-            except OSError:
-                self._break()
-                return False
-            if sent < len(chunk):
-                self._wait_to_write([chunk[sent:], *chunks[index + 1 :]])
-                return False
-        return True
-
-    def _wait_to_write(self, left: list[bytes]) -> None:
-        self._queue = left
-        self.blocked = True
-        self._spawn(self._drain)
-
-    async def _drain(self) -> None:
-        """The writer task: lives from the moment the socket is full until it has taken everything."""
-        queue = self._queue
-        deadline = trio.CancelScope()
-        try:
-            with deadline:
-                while queue or self.transport.backlog:
-                    if self.session.closing is Closing.RST and deadline.deadline == float("inf"):
-                        deadline.deadline = trio.current_time() + RESET_WAIT
-                    await self.transport.writable()
-                    if not queue:
-                        continue
-                    sent = self.transport.send(queue[0])
-                    if sent == len(queue[0]):
-                        del queue[0]
-                    else:
-                        queue[0] = queue[0][sent:]
-        except trio.ClosedResourceError:
-            return
-        except OSError:
-            self._break()
-            return
-        queue.clear()
-        self.blocked = False
-        self.flush()
-        if not self.broken:
-            self.writable(trio.current_time())
-
-    def _break(self) -> None:
-        """Sending failed: the reader takes what is still there, then reports the loss in its own turn."""
-        self.broken = True
-        self._queue.clear()
+    def send_failed(self) -> None:
+        """The reader takes what is still there, then reports the loss in its own turn."""
         self.unpause()
 
-    def _act_on_closing(self, closing: Closing) -> None:
+    def act_on_closing(self, closing: Closing) -> None:
         if closing is self._ending:
             return
         self._ending = closing

@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chaosproxy.chain.endings import Ending
-from chaosproxy.model.codes import CANCEL, INTERNAL_ERROR, code_name
+from chaosproxy.journal.record import Ending as Ended
+from chaosproxy.model.codes import CANCEL, INTERNAL_ERROR, REFUSED_STREAM, code_name
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead
 from chaosproxy.model.places import Framing, Manner, Peer, Scope
+
+RACES = frozenset({"upstream:fin", "upstream:rst"})
 
 
 def of_upstream(wanted: Sequence[Ending], cause: str, protocol: str) -> Abort:
@@ -42,6 +45,23 @@ def passed_on(abort: Abort, *, upstream: str, client: str) -> Abort:
     if upstream != "h2" and abort.manner is Manner.RESET and abort.scope is Scope.CONNECTION:
         return abort
     return replace(abort, scope=Scope.STREAM, manner=Manner.FIN)
+
+
+def may_retry(abort: Abort, *, used: bool) -> bool:
+    """Whether an upstream that ended so before any answer has not seen the request: an idle connection (`used` before)
+    that closed just then, or a stream above a GOAWAY's last (RFC 9110 section 9.2.2, RFC 9113 section 6.8)."""
+    if used and abort.manner in (Manner.FIN, Manner.RESET) and abort.cause in RACES:
+        return True
+    return abort.code == REFUSED_STREAM and abort.cause.startswith("upstream:goaway")
+
+
+def by_upstream(abort: Abort, protocol: str) -> Ended:
+    """How the journal tells the ending of an upstream's answer that is not whole."""
+    if abort.cause == "connection":
+        return Ended("proxy", how(abort, protocol, Framing.NONE), "connection")
+    if abort.cause == "malformed":
+        return Ended("proxy", "stream:PROTOCOL_ERROR" if protocol == "h2" else "fin", "malformed")
+    return Ended("upstream", abort.cause.partition("upstream:")[2])
 
 
 def how(abort: Abort, protocol: str, framing: Framing) -> str:

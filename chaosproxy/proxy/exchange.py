@@ -17,6 +17,7 @@ from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.client_side import ClientSide, ExchangeChannel
 from chaosproxy.proxy.hearing import Ears
 from chaosproxy.proxy.held import HeldRequest
+from chaosproxy.proxy.lane import Lane
 from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.plan import Plan
 from chaosproxy.proxy.upstream import Upstream
@@ -73,7 +74,9 @@ class Exchange:
         self._plan = plan
         self.client.bodiless = head.method == b"HEAD"
         self.client.upgrading = bool(head.upgrade) or head.method == b"CONNECT"
-        self.upstream = UpstreamSide(self, plan, upstream, self._connection.session.protocol, self.observer)
+        lane = Lane(plan.chain.response, self.client, self.observer)
+        protocol = self._connection.session.protocol
+        self.upstream = UpstreamSide(self, plan, upstream, protocol, lane)
         self._ears = Ears(self._connection, self.client.stream, self.upstream)
         self.contain(self._begin, head, plan, now)
 
@@ -201,21 +204,6 @@ class Exchange:
         return self.upstream is not None and self.upstream.tunnel
 
     # ---- what follows
-
-    def pass_through(self, pieces: list[Data], now: float) -> bool:
-        """A read of nothing but body goes into the chain; True: with everything at rest it went straight on to the
-        client, and nothing is left to settle."""
-        plan, upstream, client = self._plan, self.upstream, self.client
-        if plan is None or upstream is None:
-            return False
-        line = plan.chain.response
-        if not line.pass_through(pieces, now, 0 if self._busy else client.room):
-            return False
-        together = upstream.connection.together if upstream.connection is not None else None
-        client.forward(pieces, line.exit.records_out, now, together)
-        if line.bytes_in >= upstream.credit_at:
-            upstream.credit(now)
-        return True
 
     def settle(self, now: float) -> None:
         """Send what has reached an exit, on both ways, until nothing more moves."""

@@ -74,15 +74,13 @@ class Observer:
     def delivered(self, now: float, nbytes: int) -> None:
         self.delivered_marks.note(now - self._began, nbytes)
 
-    def passed(self, pieces: list[Data], now: float, *, has_record: bool) -> None:
-        """Arrived and delivered at once; `has_record`: one or more ended in it."""
+    def passed(self, piece: Data, now: float) -> None:
+        """Arrived and delivered at once."""
         since = now - self._began
-        arrived, delivered = self.arrived_marks.note, self.delivered_marks.note
-        for piece in pieces:
-            size = len(piece.payload)
-            arrived(since, size)
-            delivered(since, size)
-        if has_record:
+        size = len(piece.payload)
+        self.arrived_marks.note(since, size)
+        self.delivered_marks.note(since, size)
+        if piece.ends:
             times = self.record.times
             if times.first_event_in is None:
                 times.first_event_in = since

@@ -14,7 +14,7 @@ import trio
 
 from chaosproxy.errors import UpstreamFault
 from chaosproxy.proxy.address import UpstreamAddress
-from chaosproxy.proxy.connection import Spawn
+from chaosproxy.proxy.output import Spawn
 from chaosproxy.proxy.upstream_connection import Requester, UpstreamConnection
 from chaosproxy.scenario.schema import UpstreamOptions
 

@@ -9,8 +9,8 @@ from chaosproxy.model.messages import Abort
 from chaosproxy.model.places import Peer, Scope
 from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.carrier import Carrier
-from chaosproxy.proxy.connection import Spawn
 from chaosproxy.proxy.hearing import DeafUpstreamSide, UpstreamListener
+from chaosproxy.proxy.output import Spawn
 from chaosproxy.proxy.together import Together
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session, Signal, Stopped
 from chaosproxy.wire.transport import Transport

@@ -10,24 +10,20 @@ from chaosproxy.chain.content import prepare
 from chaosproxy.chain.endings import Ending
 from chaosproxy.journal.record import Ending as Ended
 from chaosproxy.model import headers as fields
-from chaosproxy.model.codes import REFUSED_STREAM
 from chaosproxy.model.messages import Abort, Data, End, Event, Interim, RequestHead, ResponseHead
-from chaosproxy.model.places import Framing, Manner, Peer
+from chaosproxy.model.places import Framing, Peer
 from chaosproxy.proxy import endings
-from chaosproxy.proxy.observer import Observer
+from chaosproxy.proxy.lane import Lane
 from chaosproxy.proxy.plan import Plan
 from chaosproxy.proxy.rewrite import for_upstream
 from chaosproxy.proxy.upstream import Upstream
 from chaosproxy.proxy.upstream_connection import CREDITED, UpstreamConnection
-
-RACES = frozenset({"upstream:fin", "upstream:rst"})
 
 
 class Owner(Protocol):
     """The exchange, as its upstream side needs it."""
 
     def settle(self, now: float) -> None: ...
-    def pass_through(self, pieces: list[Data], now: float) -> bool: ...
     def connected(self, now: float) -> None: ...
     def contain(self, act: Callable[..., None], *arguments: Any) -> None: ...
     def failed(self, error: Exception, now: float) -> None: ...
@@ -36,7 +32,7 @@ class Owner(Protocol):
 class UpstreamSide:
     """Dials, sends, receives. `over` once nothing further is sent or awaited."""
 
-    def __init__(self, owner: Owner, plan: Plan, upstream: Upstream, client_protocol: str, observer: Observer) -> None:
+    def __init__(self, owner: Owner, plan: Plan, upstream: Upstream, client_protocol: str, lane: Lane) -> None:
         self.over = False
         self.request_ended = False
         """The request has gone out whole, or the rest of it is not wanted."""
@@ -46,17 +42,17 @@ class UpstreamSide:
         self._owner = owner
         self._plan = plan
         self._line = plan.chain.response
-        self._faulty = plan.faulty
         self._upstream = upstream
         self._client_protocol = client_protocol
-        self._observer = observer
+        self._observer = lane.observer
+        self._lane = lane
         self.stream = 0
         self._head: RequestHead | None = None
         self._waiting = False
+        self._end_early = False
         self._body_sent = False
         self._answered = False
         self._retried = False
-        self._records = 0
         self.credit_at = 0
         """Once so many body bytes have come, the upstream is to be credited, though they went straight through."""
 
@@ -85,8 +81,6 @@ class UpstreamSide:
                 return
             self._send(events)
 
-    _end_early = False
-
     @property
     def awaits_last_words(self) -> bool:
         """Something of the request stands at the exit, and there is, or will be, a connection to send it on."""
@@ -97,15 +91,14 @@ class UpstreamSide:
         self._upstream.acquire(self, self._client_protocol, fresh=fresh)
 
     def _send(self, events: list[Event]) -> None:
-        connection = self.connection
-        assert connection is not None
+        assert self.connection is not None
         for event in events:
             if isinstance(event, Data):
                 self._body_sent = True
             elif isinstance(event, End):
                 self.request_ended = True
-        connection.session.send(self.stream, events)
-        connection.flush()
+        self.connection.session.send(self.stream, events)
+        self.connection.flush()
 
     def upstream_ready(self, connection: UpstreamConnection, now: float) -> None:
         """A connection for the request: open a stream on it and send."""
@@ -116,9 +109,8 @@ class UpstreamSide:
         head, plan, protocol = self._head, self._plan, connection.session.protocol
         assert head is not None
         if (head.upgrade or head.method == b"CONNECT") and protocol != self._client_protocol:
-            self.fail(
-                501, "the upstream speaks another version of HTTP: an upgrade cannot be translated", "protocol", now
-            )
+            why = "the upstream speaks another version of HTTP: an upgrade cannot be translated"
+            self.fail(501, why, "protocol", now)
             connection.upstream.serve()
             return
         self.connection, self.protocol = connection, protocol
@@ -164,25 +156,40 @@ class UpstreamSide:
 
     # ---- the answer
 
+    def carry(self, data: bytes, now: float) -> bool:
+        """What the upstream's connection has read, before it is given to the session; see `Shortcut`."""
+        connection, room = self.connection, self._lane.client.room
+        payload = connection.session.whole_piece(data) if room and connection is not None else None
+        if payload is None:
+            return False
+        piece = Data(payload)
+        try:
+            if not self._lane.carry(piece, now, room):
+                self._arrived([piece], now)
+                self._owner.settle(now)
+        except Exception as error:  # noqa: BLE001 - as `contain`, which would be one call more for every event
+            self._owner.failed(error, now)
+        return True
+
     def response_events(self, events: list[Event], now: float) -> None:
         """What the upstream sent."""
         pieces = [event for event in events if type(event) is Data]
-        if self._faulty:
+        if self._plan.faulty:
             for piece in pieces:
                 piece.size = None
         try:
             if len(pieces) < len(events):
                 self._mixed(events, now)
-            elif self._owner.pass_through(pieces, now):
-                self._records = self._line.records_in
-                return
             else:
-                self._arrived(pieces, now)
-            if self._line.records_in != self._records:
-                self._records = self._line.records_in
-                self._observer.event_in(now)
+                together = self.connection.together if self.connection is not None else None
+                passed = self._lane.carry_all(pieces, now, together)
+                if passed == len(pieces):
+                    if self._line.bytes_in >= self.credit_at:
+                        self.credit(now)
+                    return
+                self._arrived(pieces[passed:], now)
             self._owner.settle(now)
-        except Exception as error:  # noqa: BLE001 - as `contain`, which would be one call more for every event
+        except Exception as error:  # noqa: BLE001 - as in `carry`
             self._owner.failed(error, now)
 
     def _mixed(self, events: list[Event], now: float) -> None:
@@ -198,10 +205,13 @@ class UpstreamSide:
                 return
             self._control(event, now)
             line.push_control(event, now)
+            self._arrived((), now)  # it may have completed a last line
 
-    def _arrived(self, pieces: list[Data], now: float) -> None:
+    def _arrived(self, pieces: Sequence[Data], now: float) -> None:
         for piece in pieces:
             self._observer.arrived(now, len(piece.payload))
+        if self._line.records_in:
+            self._observer.event_in(now)
 
     def _control(self, event: Event, now: float) -> None:
         match event:
@@ -211,6 +221,8 @@ class UpstreamSide:
                 self.tunnel = event.framing is Framing.TUNNEL
                 if not self.tunnel:
                     prepare(self._line, event.headers, self._plan.records)
+                if self.protocol != "h2" and self.connection is not None:
+                    self.connection.shortcut = self
                 asked = self._head is not None and (self._head.upgrade or self._head.method == b"CONNECT")
                 if asked and not self.tunnel and not self.request_ended:
                     self._send([End()])  # refused: the request was complete with its head
@@ -220,7 +232,8 @@ class UpstreamSide:
                 if not self.tunnel:
                     self._finished(now)
             case Abort():
-                self._broken(event, now)
+                self._observer.upstream_closed(endings.by_upstream(event, self.protocol), now, event.detail)
+                self.leave()
             case _:
                 pass
 
@@ -232,22 +245,11 @@ class UpstreamSide:
             self.request_ended = True
         self.leave()
 
-    def _broken(self, abort: Abort, now: float) -> None:
-        ending = Ended("upstream", abort.cause.partition("upstream:")[2])
-        if abort.cause == "connection":
-            ending = Ended("proxy", endings.how(abort, self.protocol, Framing.NONE), "connection")
-        if abort.cause == "malformed":
-            ending = Ended("proxy", "stream:PROTOCOL_ERROR" if self.protocol == "h2" else "fin", "malformed")
-        self._observer.upstream_closed(ending, now, abort.detail)
-        self.leave()
-
     def _retries(self, event: Event) -> bool:
-        """An idle connection that closed before any answer: once more on a fresh one, if nothing would be sent twice."""
+        """Once more on a fresh connection, if nothing would be sent twice."""
         if not isinstance(event, Abort) or self._retried or self._answered or self._body_sent:
             return False
-        used = self.connection is not None and self.connection.used
-        raced = used and event.manner in (Manner.FIN, Manner.RESET) and event.cause in RACES
-        return raced or (event.code == REFUSED_STREAM and event.cause.startswith("upstream:goaway"))
+        return endings.may_retry(event, used=self.connection is not None and self.connection.used)
 
     def _retry(self, now: float) -> None:
         self._retried = True
@@ -266,14 +268,12 @@ class UpstreamSide:
         self.over = True
         if self._waiting:
             self._upstream.forget(self)
-        connection = self.connection
-        if connection is None:
-            return
-        abort = endings.of_upstream(wanted, cause, self.protocol)
-        connection.end(self.stream, abort, now)
-        how = endings.how(abort, self.protocol, Framing.NONE)
-        self._observer.upstream_closed(Ended("proxy", how, cause), now)
-        self._release()
+        if self.connection is not None:
+            abort = endings.of_upstream(wanted, cause, self.protocol)
+            self.connection.end(self.stream, abort, now)
+            how = endings.how(abort, self.protocol, Framing.NONE)
+            self._observer.upstream_closed(Ended("proxy", how, cause), now)
+            self._release()
 
     def leave(self) -> None:
         """Done with the upstream: both ways have ended."""
@@ -289,6 +289,7 @@ class UpstreamSide:
     def _release(self) -> None:
         connection, self.connection = self.connection, None
         if connection is not None:
+            connection.shortcut = None
             connection.release(self.stream)
 
     def credit(self, now: float) -> None:

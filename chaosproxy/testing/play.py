@@ -238,8 +238,15 @@ class _Player:
     def _respond(self, pieces: list[Data]) -> None:
         self._need_head()
         self._arrived(*pieces)
-        if self.chain.response.pass_through(pieces, self.now, self.room):
-            self._delivered(pieces)
+        line, room, passed = self.chain.response, self.room, 0
+        for piece in pieces:
+            if not line.pass_through(piece, self.now, room):
+                break
+            room -= len(piece.payload)
+            passed += 1
+        self._delivered(pieces[:passed])
+        if len(pieces) > passed + 1:
+            line.push(pieces[passed + 1 :], self.now)
 
     def _respond_control(self, event: Event) -> None:
         if isinstance(event, ResponseHead):

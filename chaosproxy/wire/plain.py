@@ -69,8 +69,10 @@ class Plain:
             raise self._translated(error) from None
 
     def readable(self) -> Awaitable[None]:
-        self._check_open()
-        return trio.lowlevel.wait_readable(self.socket)  # noqa: ASYNC105 - by the caller; a coroutine more costs every read
+        descriptor = self.socket.fileno()
+        if descriptor < 0:
+            raise trio.ClosedResourceError("this transport is closed")
+        return trio.lowlevel.wait_readable(descriptor)  # noqa: ASYNC105 - by the caller; a coroutine more costs every read
 
     async def writable(self) -> None:
         self._check_open()

@@ -1,0 +1,136 @@
+"""What a connection writes: at once where the socket takes it, by a task where it does not.
+
+Rules: whoever sends calls `flush`, or `write` for both in one. Only when the socket is full does a writer task take over,
+and `blocked` is true until it is done. Must not know: what is read, who sends.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import trio
+
+from chaosproxy.model.messages import Data
+from chaosproxy.session import Closing, Session
+from chaosproxy.wire.transport import Transport
+
+RESET_WAIT = 0.2
+"""Seconds that data before a reset may still wait for a full socket."""
+
+Spawn = Callable[..., object]
+
+
+class Output(ABC):
+    """One connection's."""
+
+    __slots__ = ("_queue", "_spawn", "blocked", "broken", "session", "transport")
+
+    def __init__(self, transport: Transport, session: Session, spawn: Spawn) -> None:
+        self.transport = transport
+        self.session = session
+        self.blocked = False
+        self.broken = False
+        """Nothing can be written any more."""
+        self._spawn = spawn
+        self._queue: list[bytes] = []
+
+    @abstractmethod
+    def writable(self, now: float) -> None:
+        """The socket has taken everything: whoever was held back may send again."""
+
+    @abstractmethod
+    def send_failed(self) -> None:
+        """The socket takes nothing any more."""
+
+    @abstractmethod
+    def act_on_closing(self, closing: Closing) -> None:
+        """Everything is written, and the session is done."""
+
+    def flush(self, *, joined: bool = False) -> None:
+        """Write what the session wants written, at once where the socket takes it; `joined`: in one write (HTTP/2)."""
+        session = self.session
+        chunks = session.outgoing()
+        if joined and len(chunks) > 1:
+            chunks = [b"".join(chunks)]
+        if self.broken:
+            return
+        if self.blocked:
+            self._queue.extend(chunks)
+            return
+        if chunks and not self._write(chunks):
+            return
+        if self.transport.backlog:
+            self._wait_to_write([])
+        elif session.closing is not None:
+            self.act_on_closing(session.closing)
+
+    def write(self, stream: int, data: Data) -> None:
+        """Send a Data for which there is room, and `flush`."""
+        session = self.session
+        chunk = session.write_piece(stream, data) if not (self.blocked or self.broken) else None
+        if chunk is None:
+            session.send(stream, (data,))
+            self.flush()
+            return
+        if not chunk:
+            return
+        try:
+            sent = self.transport.send(chunk)
+        except OSError:
+            self._break()
+            return
+        if sent < len(chunk):
+            self._wait_to_write([chunk[sent:]])
+        elif self.transport.backlog:
+            self._wait_to_write([])
+
+    def _write(self, chunks: list[bytes]) -> bool:
+        """Whether the socket has taken all of it."""
+        send = self.transport.send
+        for index, chunk in enumerate(chunks):
+            try:
+                sent = send(chunk)
+            except OSError:
+                self._break()
+                return False
+            if sent < len(chunk):
+                self._wait_to_write([chunk[sent:], *chunks[index + 1 :]])
+                return False
+        return True
+
+    def _wait_to_write(self, left: list[bytes]) -> None:
+        self._queue = left
+        self.blocked = True
+        self._spawn(self._drain)
+
+    async def _drain(self) -> None:
+        """The writer task: lives from the moment the socket is full until it has taken everything."""
+        queue = self._queue
+        deadline = trio.CancelScope()
+        try:
+            with deadline:
+                while queue or self.transport.backlog:
+                    if self.session.closing is Closing.RST and deadline.deadline == float("inf"):
+                        deadline.deadline = trio.current_time() + RESET_WAIT
+                    await self.transport.writable()
+                    if not queue:
+                        continue
+                    sent = self.transport.send(queue[0])
+                    if sent == len(queue[0]):
+                        del queue[0]
+                    else:
+                        queue[0] = queue[0][sent:]
+        except trio.ClosedResourceError:
+            return
+        except OSError:
+            self._break()
+            return
+        queue.clear()
+        self.blocked = False
+        self.flush()
+        if not self.broken:
+            self.writable(trio.current_time())
+
+    def _break(self) -> None:
+        self.broken = True
+        self._queue.clear()
+        self.send_failed()
