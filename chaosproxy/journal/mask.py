@@ -4,6 +4,7 @@ Must not know: which record they go into.
 """
 
 import re
+from functools import lru_cache
 from sys import intern
 from urllib.parse import unquote_plus
 
@@ -27,15 +28,26 @@ def masked_headers(headers: Headers) -> list[list[str]]:
     """`[name, value]` pairs of text, secret values masked; bytes read as latin-1, so nothing is lost or refused."""
     shown: list[list[str]] = []
     for raw_name, raw_value in headers:
-        name = intern(raw_name.decode("latin-1"))  # the same few in every record
-        lower = name.lower()
-        if is_secret(lower):
+        name, secret, is_target = (_known if len(raw_name) <= _LONGEST else _looked_at)(raw_name)
+        if secret:
             shown.append([name, MASK])
-        elif lower == "location":
+        elif is_target:
             shown.append([name, masked_target(raw_value.decode("latin-1"))])
         else:
             shown.append([name, raw_value.decode("latin-1")])
     return shown
+
+
+def _looked_at(raw: bytes) -> tuple[str, bool, bool]:
+    """A field's name as text, whether its value is a secret, whether it is a target that may hold some."""
+    name = intern(raw.decode("latin-1"))  # the same few in every record
+    lower = name.lower()
+    return name, is_secret(lower), lower == "location"
+
+
+_LONGEST = 64
+"""Longer names are looked at each time, so that what is remembered has a bound."""
+_known = lru_cache(maxsize=512)(_looked_at)
 
 
 def masked_target(target: str) -> str:

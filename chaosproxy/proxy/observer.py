@@ -21,13 +21,15 @@ _NO_WIRES: Mapping[str, tuple[Wire, int]] = MappingProxyType({})
 class Observer:
     """The pen of one exchange. Times come in the driver's clock and are kept from the request's first byte."""
 
-    __slots__ = ("_began", "_coded", "_wires", "arrived_marks", "delivered_marks", "record")
+    __slots__ = ("_began", "_coded", "_shown", "_wires", "arrived_marks", "delivered_marks", "record")
 
     def __init__(self, record: ExchangeRecord, began: float) -> None:
         self.record = record
         self._began = began
         self._wires: Mapping[str, tuple[Wire, int]] = _NO_WIRES
         """By side, with how many notes there were."""
+        self._shown: ResponseHead | None = None
+        """The upstream's head, until one has gone out: mostly it is the same."""
         self._coded = False
         """What goes to the client is coded: it has no records that anybody could see."""
         self.arrived_marks = record.arrivals
@@ -58,11 +60,14 @@ class Observer:
     def response_head(self, head: ResponseHead, now: float) -> None:
         self.record.times.upstream_head = now - self._began
         self._show_head(head)
+        self._shown = head
 
     def head_sent(self, head: ResponseHead, now: float) -> None:
         self.record.times.head_sent = now - self._began
         self._coded = bool(set(tokens(head.headers, b"content-encoding")) - {b"identity"})
-        self._show_head(head)
+        if head is not self._shown:
+            self._show_head(head)
+        self._shown = None
 
     def _show_head(self, head: ResponseHead) -> None:
         self.record.response.status = head.status

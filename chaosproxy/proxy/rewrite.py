@@ -34,6 +34,6 @@ def for_upstream(
             headers = fields.replaced(headers, b"host", authority)
     elif not authority and fields.first(headers, b"host") is None:
         authority = address.authority  # an HTTP/1.0 client need not send one, an HTTP/1.1 request must (RFC 9112 3.2)
-    return replace(
-        head, target=target, headers=headers, authority=authority, scheme=b"https" if address.tls else b"http"
-    )
+    scheme = b"https" if address.tls else b"http"
+    changed = (target, headers, authority, scheme) != (head.target, head.headers, head.authority, head.scheme)
+    return replace(head, target=target, headers=headers, authority=authority, scheme=scheme) if changed else head
