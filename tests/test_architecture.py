@@ -30,7 +30,6 @@ ONLY_IN = {
     "hyperframe": {"http2", "testing"},
     "pydantic": {"scenario"},
     "pydantic_core": {"scenario"},
-    "annotated_types": {"scenario"},
     "yaml": {"scenario"},
     "re2": {"chain", "scenario"},
     "click": {"cli"},
@@ -55,7 +54,7 @@ ONLY_IN = {
 }
 """Of libraries, and of those parts of the standard library that break a promise, the packages that may import them.
 The longest name that fits decides."""
-COMES_WITH = {"re2": "google-re2", "yaml": "pyyaml", "pydantic_core": "pydantic", "annotated_types": "pydantic"}
+COMES_WITH = {"re2": "google-re2", "yaml": "pyyaml", "pydantic_core": "pydantic"}
 OPTIONAL = {"brotli", "backports", "compression", "pytest"}
 """What is imported where it is there: of the extras, of a later Python, and by the plugin that pytest loads."""
 """The distribution of a module, where it is not called the same; pydantic's two are part of its documented interface."""
@@ -227,5 +226,7 @@ def test_functions_fit_on_a_screen() -> None:
 @pytest.mark.parametrize("name", PUBLIC)
 def test_the_public_names_are_these(name) -> None:
     module = importlib.import_module(name)
-    assert sorted(module.__all__) == PUBLIC[name]
+    assert sorted(module.__all__) == PUBLIC[name], (
+        "a new name is a promise: it goes into `__all__` and into PUBLIC, here"
+    )
     assert all(hasattr(module, public) for public in module.__all__)

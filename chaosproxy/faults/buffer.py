@@ -16,7 +16,7 @@ from chaosproxy.chain.pieces import Remains
 from chaosproxy.model.headers import first, without
 from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead, Trailers, join
 from chaosproxy.model.places import Way
-from chaosproxy.model.units import Duration, Size, counted, show_size
+from chaosproxy.model.units import Count, Duration, Size, counted, show_size
 
 DEFAULT_LIMIT = 1024 * 1024
 WHOLE_LIMIT = 16 * 1024 * 1024
@@ -37,7 +37,7 @@ class Buffer(FaultSpec):
     bytes: Size | tuple[Size, ...] | None = None
     """Releases exactly this many body bytes as one chunk, the rest stays. A list: these sizes in turn, the last
     repeats."""
-    events: int | None = None
+    events: Count | None = None
     """Releases everything when this many records are held."""
     every: Duration | None = None
     """Releases everything this long after the first byte held."""
@@ -77,8 +77,6 @@ class Buffer(FaultSpec):
             found.append(((), "buffer needs one of bytes, events, every, until_end"))
         if min(self.sizes, default=1) < 1:
             found.append((("bytes",), "a threshold is at least one byte"))
-        if self.events is not None and self.events < 1:
-            found.append((("events",), "a threshold is at least one event"))
         if self.limit is not None and not self.until_end and max(self.sizes, default=0) > self.limit:
             largest = show_size(max(self.sizes))
             found.append(

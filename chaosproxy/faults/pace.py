@@ -18,7 +18,7 @@ from chaosproxy.faults.dribbling import RunningDribble
 from chaosproxy.model.messages import Abort, Data, Dribble, End, Event, Trailers
 from chaosproxy.model.places import Way
 from chaosproxy.model.units import FOREVER as WITHOUT_END
-from chaosproxy.model.units import Duration, Size, counted, show_duration
+from chaosproxy.model.units import Count, Duration, Size, counted, show_duration
 
 Region = Literal["body", "head", "chunk_size"]
 
@@ -37,7 +37,7 @@ class Pace(FaultSpec):
 
     bytes: Size | None = None
     """So many bytes in each turn; what is longer is cut."""
-    events: int | None = None
+    events: Count | None = None
     """So many records in each turn; the bytes of a record that is not complete yet have the turn of that record."""
     every: Duration
     """From one turn to the next. The first turn is the arrival of what finds nobody waiting. 0: no pace at all."""
@@ -54,11 +54,8 @@ class Pace(FaultSpec):
         found: list[tuple[tuple[str, ...], str]] = []
         if (self.bytes is None) == (self.events is None):
             found.append(((), "pace needs one of bytes and events, which says what a turn carries"))
-        found += [
-            ((key,), "a turn that carries nothing is a stall; at least 1")
-            for key, value in (("bytes", self.bytes), ("events", self.events))
-            if value is not None and value < 1
-        ]
+        if self.bytes == 0:
+            found.append((("bytes",), "a turn that carries nothing is a stall; at least 1"))
         if self.region != "body" and self.events is not None:
             found.append((("events",), f"there are no events in a {self.region}; count its bytes"))
         if self.every == WITHOUT_END:

@@ -5,14 +5,14 @@ Imitates an overloaded server (429 or 503 with Retry-After), a gateway's error p
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from chaosproxy.chain.actions import FOREVER, WAKE, Actions, Note
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.chain.resolve import answer
 from chaosproxy.model.headers import Headers, first, replaced
 from chaosproxy.model.messages import RequestHead
-from chaosproxy.model.units import Duration
+from chaosproxy.model.units import Duration, Within
 from chaosproxy.model.validate import field_problem
 
 
@@ -24,8 +24,8 @@ class Respond(FaultSpec):
     name: ClassVar[str] = "respond"
     main: ClassVar[str | None] = "status"
 
-    status: int = 200
-    """The status code, 200 to 599."""
+    status: Annotated[int, Within(200, 599)] = 200  # 1xx is no answer yet (RFC 9110 section 15.2)
+    """The status code."""
     headers: Headers = ()
     """Header fields. Content-Length follows the body; Content-Type is text/plain where a body has none."""
     body: bytes = b""
@@ -39,8 +39,6 @@ class Respond(FaultSpec):
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         found: list[tuple[tuple[str, ...], str]] = []
-        if not 200 <= self.status <= 599:  # 1xx is no answer yet (RFC 9110 section 15.2)
-            found.append((("status",), f"{self.status} is no final status; expected 200 to 599"))
         wrong = field_problem(b"retry-after", str(self.retry_after).encode())
         if wrong is not None:
             found.append((("retry_after",), wrong))

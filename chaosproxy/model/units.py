@@ -39,7 +39,27 @@ class Unit:
 
     kind: str
 
+    def __str__(self) -> str:
+        return self.kind
 
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Marks a whole number in a spec with the least and the most that it can be; None: without a bound."""
+
+    least: int | None = None
+    most: int | None = None
+
+    def __str__(self) -> str:
+        """For a person: `a whole number from 200 to 599`."""
+        if self.least is not None and self.most is not None:
+            return f"a whole number from {self.least} to {self.most}"
+        if self.least is not None:
+            return f"a whole number, {self.least} or more"
+        return "a whole number" if self.most is None else f"a whole number, {self.most} or less"
+
+
+Count = Annotated[int, Within(1)]
 Duration = Annotated[float, Unit("duration")]
 Size = Annotated[int, Unit("size")]
 Rate = Annotated[float, Unit("rate")]

@@ -188,11 +188,7 @@ def _rate(value: object) -> float:
 
 def integer(least: int | None = None, most: int | None = None) -> Leaf:
     """A whole number within bounds."""
-    expected = "a whole number"
-    if least is not None and most is not None:
-        expected += f" from {least} to {most}"
-    elif least is not None:
-        expected += f", {least} or more"
+    expected = str(units.Within(least, most))
 
     def parse(value: object) -> int:
         value = typed(value)

@@ -10,14 +10,13 @@ from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import yaml
-from annotated_types import Ge, Gt, Le, Lt
 
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Condition, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.places import Way
-from chaosproxy.model.units import Unit
+from chaosproxy.model.units import Unit, Within
 from chaosproxy.scenario import dump
 from chaosproxy.scenario.describe import field_words
 from chaosproxy.scenario.shapes import key_of
@@ -98,8 +97,8 @@ def form(kind: Any) -> str:
     """How a value of this type is written, for a person."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        mark = next((one for one in arguments[1:] if isinstance(one, Unit)), None)
-        return mark.kind if mark is not None else form(arguments[0]) + _bounds(arguments[1:])
+        mark = next((one for one in arguments[1:] if isinstance(one, Unit | Within)), None)
+        return form(arguments[0]) if mark is None else str(mark)
     if origin in {Union, types.UnionType}:
         forms = dict.fromkeys(form(one) for one in arguments if one is not type(None))
         return " or ".join(one for one in forms if f"{one}, or a list of them" not in forms)
@@ -129,23 +128,6 @@ def _plain(kind: Any) -> str:
 def _choice(words: list[str]) -> str:
     *others, last = [f"`{word}`" for word in words]
     return f"{', '.join(others)} or {last}" if others else last
-
-
-def _bounds(marks: tuple[object, ...]) -> str:
-    said = []
-    for mark in marks:
-        match mark:
-            case Ge(ge=bound):
-                said.append(f"at least {bound}")
-            case Gt(gt=bound):
-                said.append(f"more than {bound}")
-            case Le(le=bound):
-                said.append(f"at most {bound}")
-            case Lt(lt=bound):
-                said.append(f"less than {bound}")
-            case _:
-                pass
-    return "".join(f", {one}" for one in said)
 
 
 def _default(kind: Any, field: Field[Any]) -> str | None:

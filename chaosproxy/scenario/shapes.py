@@ -23,11 +23,10 @@ from keyword import iskeyword
 from operator import getitem
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
-from annotated_types import Ge, Gt, Le, Lt
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
 from chaosproxy.model.headers import Headers
-from chaosproxy.model.units import Unit
+from chaosproxy.model.units import Unit, Within
 from chaosproxy.model.validate import field_problem
 from chaosproxy.scenario import leaves
 from chaosproxy.scenario.leaves import Leaf, refuse
@@ -132,24 +131,14 @@ def written(kind: Any) -> Written:
 
 
 def _annotated(kind: Any, marks: tuple[object, ...]) -> Written:
-    least: int | None = None
-    most: int | None = None
     for mark in marks:
         match mark:
             case Unit():
                 return Written((leaves.BY_UNIT[mark.kind],))
-            case Ge(ge=int() as bound):
-                least = bound
-            case Gt(gt=int() as bound):
-                least = bound + 1
-            case Le(le=int() as bound):
-                most = bound
-            case Lt(lt=int() as bound):
-                most = bound - 1
+            case Within():
+                return Written((leaves.integer(mark.least, mark.most),))
             case _:
                 pass
-    if kind is int and not (least is None and most is None):
-        return Written((leaves.integer(least, most),))
     return written(kind)
 
 

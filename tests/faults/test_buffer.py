@@ -239,7 +239,6 @@ def test_with_a_flush_every_two_seconds_it_survives_in_bursts(play):
         ({}, (), "needs one of"),
         ({"bytes": 0}, ("bytes",), "at least one byte"),
         ({"bytes": (4, 0)}, ("bytes",), "at least one byte"),
-        ({"events": 0}, ("events",), "at least one event"),
         ({"bytes": 4096, "limit": 1024}, ("limit",), "4KiB can never be reached with a limit of 1KiB"),
     ],
 )

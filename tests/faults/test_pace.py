@@ -118,7 +118,7 @@ def test_without_a_distance_it_is_neutral(spec):
         ("pace: {every: 20ms}", 3, 11, "needs one of bytes and events"),
         ("pace: {bytes: 1, events: 1, every: 20ms}", 3, 11, "needs one of bytes and events"),
         ("pace: {bytes: 0, every: 20ms}", 3, 19, "at least 1"),
-        ("pace: {events: 0, every: 20ms}", 3, 20, "at least 1"),
+        ("pace: {events: 0, every: 20ms}", 3, 20, "1 or more"),
         ("pace: {events: 1, every: 20}", 3, 30, "duration"),
         ("pace: {events: 1, every: forever}", 3, 30, "never comes"),
         ("pace: {events: 1, every: 1s, region: head}", 3, 20, "no events in a head"),

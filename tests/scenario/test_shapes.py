@@ -5,10 +5,9 @@ from enum import Enum
 from typing import Annotated, Any, ClassVar, Literal
 
 import pytest
-from annotated_types import Ge, Gt, Le, Lt
 
 from chaosproxy.chain.fault import REGISTRY, FaultSpec
-from chaosproxy.model.units import Duration, Size
+from chaosproxy.model.units import Count, Duration, Size, Within
 from chaosproxy.scenario import describe
 from chaosproxy.scenario.dump import dump
 from chaosproxy.scenario.load import examine, load
@@ -36,9 +35,9 @@ class Own(FaultSpec):
     flush: Literal["sync", "end"] | Flush = "sync"
     """When it flushes."""
     colour: Colour = Colour.RED
-    level: Annotated[int, Ge(1), Le(9)] = 6
-    window: Annotated[int, Gt(0), Lt(100)] = 50
-    least: Annotated[int, Ge(0)] = 0
+    level: Annotated[int, Within(1, 9)] = 6
+    most: Annotated[int, Within(most=99)] = 50
+    times: Count | None = None
     share: float = 0.5
     settings: tuple[tuple[str, int], ...] = ()
     words: tuple[tuple[str, str], ...] = ()
@@ -69,7 +68,7 @@ GOOD = [
     ("end", {"flush": "end"}),
     ({"flush": {"bytes": "1KiB"}}, {"flush": Flush(bytes=1024)}),
     ({"flush": {"every": "1s"}, "colour": "blue"}, {"flush": Flush(every=1.0), "colour": Colour.BLUE}),
-    ({"level": 9, "window": 99, "least": 10**9, "share": 1}, {"level": 9, "window": 99, "least": 10**9, "share": 1.0}),
+    ({"level": 9, "most": -5, "times": 10**9, "share": 1}, {"level": 9, "most": -5, "times": 10**9, "share": 1.0}),
     ({"settings": {"a": 1, "b": 2}}, {"settings": (("a", 1), ("b", 2))}),
     ({"words": {"a": 1, "b": True, "c": "d"}}, {"words": (("a", "1"), ("b", "true"), ("c", "d"))}),
     ({"raw": {"A": "b"}}, {"raw": ((b"A", b"b"),)}),
@@ -100,8 +99,8 @@ def test_fields_are_written_by_their_types(written, fields):
         ({"flush": []}, "found a list; expected one of sync, end"),
         ({"colour": "bleu"}, "did you mean 'blue'?"),
         ({"level": 0}, "a whole number from 1 to 9"),
-        ({"window": 100}, "a whole number from 1 to 99"),
-        ({"least": -1}, "a whole number, 0 or more"),
+        ({"most": 100}, "a whole number, 99 or less"),
+        ({"times": 0}, "a whole number, 1 or more"),
         ({"share": "half"}, "found 'half'; expected a number"),
         ({"settings": {"a": "b"}}, "a: found 'b'; expected a whole number"),
         ({"settings": [1]}, "settings: found a list; expected a mapping"),
