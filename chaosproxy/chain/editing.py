@@ -33,6 +33,8 @@ class Editing:
         """A unit has outgrown the limit."""
         self.edited = False
         """A unit has been changed."""
+        self._completes = False
+        """The body's end completes a line that has no line feed."""
 
     @property
     def held(self) -> int:
@@ -56,9 +58,20 @@ class Editing:
     def end(self) -> list[Data]:
         """The body is over: what has come of the last unit is all of it."""
         left: list[Data] = []
+        self._completes = self._units.pending
         if self._raw:
             self._unit_over(0, left)
         return left + self.rest()
+
+    def put(self, raw: bytes) -> list[Data]:
+        """Behind what has left comes this."""
+        self.edited = True
+        return self._marked([Data(raw)])
+
+    @property
+    def gone(self) -> bool:
+        """The line that the body's end completed no longer stands there."""
+        return self._completes and not (self._records is not None and self._records.pending)
 
     def rest(self) -> list[Data]:
         """Everything held, as it stands."""
@@ -85,7 +98,7 @@ class Editing:
         self._pieces.take(len(raw))
         self.edited = True
         if new:
-            left += self._marked([Data(new)])
+            left += self.put(new)
 
     def _marked(self, pieces: list[Data]) -> list[Data]:
         """What leaves, with the record ends that are in it now."""

@@ -4,17 +4,15 @@ Imitates a gateway that drops the usage chunk it did not ask for, a proxy withou
 stream without `[DONE]`, a converter that keeps only the data of an event.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
-from chaosproxy.chain.actions import FOREVER, WAKE, Actions, Note
-from chaosproxy.chain.editing import Editing
-from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
+from chaosproxy.chain.actions import Actions, Note
+from chaosproxy.chain.edited import Edited
+from chaosproxy.chain.fault import Context, FaultSpec, register
 from chaosproxy.faults.parts import IN, Part, without
-from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.headers import first
-from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
+from chaosproxy.model.messages import Event, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Way
 
 
@@ -49,83 +47,46 @@ class Strip(FaultSpec):
         return RunningStrip(self)
 
 
-class RunningStrip(Fault):
-    """Awake for a body in which it may find something; holds the block, line or message that has not ended."""
-
-    rest = FOREVER
+class RunningStrip(Edited):
+    """Awake for a body in which it may find something."""
 
     def __init__(self, spec: Strip) -> None:
+        super().__init__()
         self._what = spec.what
         self._no_trailers = "trailers" in spec.what
-        self._editing: Editing | None = None
-        self._found: list[Part] = []
-        """What has been taken out, in order."""
+        self._parts: list[Part] = []
+        """What can be found in this body."""
         self._noted: set[Part] = set()
 
     def control(self, event: Event, now: float) -> Actions:
-        match event:
-            case ResponseHead() | RequestHead():
-                return self._head(event)
-            case Abort() if self._editing is not None:
-                return (*self._let_go(self._editing, self._editing.rest()), event)
-            case Trailers() if self._no_trailers:
-                return (*self._body_over(event)[:-1], *self._note("trailers"))
-            case Trailers() | End():
-                return self._body_over(event)
-            case _:
-                return (event,)
+        actions = super().control(event, now)
+        if isinstance(event, Trailers) and self._no_trailers:
+            return (*actions[:-1], Note("fired", "removed trailers"))
+        return actions
 
-    def _head(self, head: ResponseHead | RequestHead) -> Actions:
+    def fits(self, head: ResponseHead | RequestHead) -> bool:
         kind = self.kind
-        if kind is None:
-            return (head,)
-        parts = [part for part in IN[kind] if part in self._what]
-        if kind == "grpc" and parts:
+        assert kind is not None
+        self._parts = [part for part in IN[kind] if part in self._what]
+        if kind == "grpc" and self._parts:
             self._no_trailers = True
             if b"grpc-web" not in (first(head.headers, b"content-type") or b""):
-                return (head,)  # its terminal record is no part of the body
-        if not parts:
+                return False  # its terminal record is no part of the body
+        if not self._parts:
             self.unfired = "" if self._no_trailers else "format"
-            return (head,)
-        self._editing = Editing(kind, self._edit(kind, parts))
-        return (WAKE, head)
+        return bool(self._parts)
 
-    def _edit(self, kind: RecordKind, parts: list[Part]) -> Callable[[bytes], bytes]:
-        def edit(raw: bytes) -> bytes:
-            for part in parts:
-                new = without(part, kind, raw)
-                if new != raw:
-                    self._found.append(part)
-                    raw = new
-            return raw
+    def edit(self, raw: bytes) -> bytes:
+        assert self.kind is not None
+        for part in self._parts:
+            new = without(part, self.kind, raw)
+            if new != raw:
+                self._found(part)
+                raw = new
+        return raw
 
-        return edit
-
-    def data(self, data: Data, now: float) -> Actions:
-        assert self._editing is not None
-        return self._let_go(self._editing, self._editing.feed(data))
-
-    def _body_over(self, event: Trailers | End) -> Actions:
-        """What is held is all of the last record. If that is a line without its line feed, and goes, the event no longer
-        completes it: another one does not."""
-        editing, self._editing = self._editing, None
-        if editing is None:
-            return (event,)
-        held, left = editing.held, editing.end()
-        gone = held > 0 and not left
-        last = replace(event) if gone else event
-        return (*self._let_go(editing, left), FOREVER, last)
-
-    def _let_go(self, editing: Editing, pieces: list[Data]) -> Actions:
-        self.held = editing.held
-        if editing.too_long:
-            self.unfired = "record too long"
-        found, self._found = self._found, []
-        return (*(note for part in found for note in self._note(part)), *pieces)
-
-    def _note(self, part: Part) -> tuple[Note, ...]:
-        """Once for each: a busy stream would fill the journal."""
-        if part in self._noted:
-            return ()
-        self._noted.add(part)
-        return (Note("fired", f"removed {part}"),)
+    def _found(self, part: Part) -> None:
+        """Noted once for each: a busy stream would fill the journal."""
+        if part not in self._noted:
+            self._noted.add(part)
+            self.say(f"removed {part}")

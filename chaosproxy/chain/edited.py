@@ -1,0 +1,70 @@
+"""The base of every fault that changes a body unit by unit: it is handed each event block, line or message whole, however
+the body was cut.
+
+It rests where there is nothing to edit. The unit that has not ended is held, at most 1 MiB, and a longer one passes
+unread. Must not know: what is changed.
+"""
+
+from dataclasses import replace
+
+from chaosproxy.chain.actions import FOREVER, WAKE, Actions, Note
+from chaosproxy.chain.editing import Editing
+from chaosproxy.chain.fault import Fault
+from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
+
+
+class Edited(Fault):
+    """Override `edit`; its spec says `edits_body` (or `rewrites_body`) and `reads_records`."""
+
+    rest = FOREVER
+
+    def __init__(self) -> None:
+        self.kept = b""
+        """What `edit` has taken out to put it in later. What is left of it at the end leaves in front of that."""
+        self._editing: Editing | None = None
+        self._said: list[Note] = []
+
+    def edit(self, raw: bytes) -> bytes:
+        """What shall stand in place of one unit: the same for no change, empty for nothing. `framing.records.payload` says
+        whether it is a record or only a comment between two. Behind the last line of a body there may be no line feed,
+        and of an event that was broken off there is only a part."""
+        raise NotImplementedError  # a fault without it is a bug of whoever wrote it
+
+    def fits(self, head: ResponseHead | RequestHead) -> bool:
+        """Whether there is something to do in this body, whose records are of `kind`. If not, set `unfired`."""
+        return True
+
+    def say(self, detail: str) -> None:
+        """From `edit`: note what was done."""
+        self._said.append(Note("fired", detail))
+
+    def control(self, event: Event, now: float) -> Actions:
+        match event:
+            case ResponseHead() | RequestHead() if self.kind is not None and self.fits(event):
+                self._editing = Editing(self.kind, self.edit)
+                return (WAKE, event)
+            case Trailers() | End() | Abort() if self._editing is not None:
+                return self._body_over(self._editing, event)
+            case _:
+                return (event,)
+
+    def data(self, data: Data, now: float) -> Actions:
+        assert self._editing is not None
+        return self._let_go(self._editing, self._editing.feed(data))
+
+    def _body_over(self, editing: Editing, event: Event) -> Actions:
+        """What is held is all of the last unit. If that is a line without its line feed, and goes, the event no longer
+        completes it: another one does not."""
+        self._editing = None
+        left = editing.rest() if isinstance(event, Abort) else editing.end()
+        kept, self.kept = self.kept, b""
+        if kept:
+            left += editing.put(kept)
+        return (*self._let_go(editing, left), FOREVER, replace(event) if editing.gone else event)
+
+    def _let_go(self, editing: Editing, pieces: list[Data]) -> Actions:
+        self.held = editing.held + len(self.kept)
+        if editing.too_long:
+            self.unfired = "record too long"
+        said, self._said = self._said, []
+        return (*said, *pieces)
