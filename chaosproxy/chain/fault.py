@@ -6,7 +6,7 @@ Must not know: any particular fault, where it stands, who asks.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from random import Random
 from typing import ClassVar, TypeVar
 
@@ -140,12 +140,17 @@ class FaultSpec:
     name: ClassVar[str]
     """The YAML key."""
     main: ClassVar[str | None] = None
-    """The parameter that a bare value sets; None = a mapping is needed."""
+    """The field that a bare value sets; None = a mapping is needed."""
     needs_at: ClassVar[bool] = False
+    """It must be given an `at`."""
     has_at: ClassVar[bool] = False
+    """It may be given one."""
     ways: ClassVar[frozenset[Way | BothWays]] = frozenset({Way.RESPONSE})
+    """Where it may stand. A fault of the request alone also says `way: Way = Way.REQUEST`."""
     edits_body: ClassVar[bool] = False
     """May add or remove body bytes: Content-Length goes when the head passes."""
+    rewrites_body: ClassVar[bool] = False
+    """May change or move body bytes, but as many leave as entered: Content-Length stays."""
     codes_body: ClassVar[bool] = False
     """What leaves it is coded: a fault nearer the client cannot read records."""
     on_connections: ClassVar[bool] = False
@@ -181,6 +186,22 @@ REGISTRY: dict[str, type[FaultSpec]] = {}
 
 
 def register(spec: S) -> S:
-    """Class decorator: make a fault known by its name."""
+    """Class decorator, above `@dataclass`: make a fault known by its name. TypeError for a contradiction that would else
+    show only in use, or never."""
+    wrong = _contradiction(spec)
+    if wrong:
+        raise TypeError(f"{spec.__qualname__}: {wrong}")
     REGISTRY[spec.name] = spec
     return spec
+
+
+def _contradiction(spec: type[FaultSpec]) -> str:
+    own = {field.name: field.default for field in fields(spec)}
+    other = REGISTRY.get(spec.name, spec)
+    if spec.main is not None and spec.main not in own:
+        return f"`main` is {spec.main!r}, which is none of its fields: {', '.join(own)}"
+    if own["way"] not in spec.ways:
+        return f"its `ways` lack {own['way']!r}, where it would stand by default: give the field `way` another default"
+    if (other.__module__, other.__qualname__) != (spec.__module__, spec.__qualname__):
+        return f"{other.__module__} has a fault with the name {spec.name!r} already"
+    return ""
