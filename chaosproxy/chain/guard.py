@@ -77,7 +77,10 @@ class Guards:
             # A fault that answers by itself lets nothing of the request go further.
             edits = edits or (isinstance(stage.fault, Relay) and stage.rest is None)
             if not edits and stage.bytes != behind.bytes + held:
-                raise GuardError(f"{behind.name}: {stage.bytes} bytes entered, {behind.bytes} left, {held} are held")
+                raise GuardError(
+                    f"{behind.name}: {stage.bytes} bytes entered, {behind.bytes} left, {held} are held; "
+                    "who adds or removes some says `edits_body`"
+                )
             if stage.ended and stage.sealed and stage.fault.held and not stage.mute:
                 raise GuardError(f"{behind.name}: the end has gone, and {stage.fault.held} bytes are still held")
             if stage.mute and stage.out_bytes:

@@ -12,7 +12,7 @@ from chaosproxy.framing.splitter import Splitter
 from chaosproxy.model.messages import Abort, Data, End, Event, Trailers
 from chaosproxy.model.places import Peer
 from chaosproxy.session import Arrived, Session, Signal
-from chaosproxy.testing.play import POST, Step, Upload, play
+from chaosproxy.testing.play import POST, Played, Step, Upload, play
 
 _EVENTS = [b"data: %d\n\n" % number for number in range(8)]
 _BROKEN = Abort("upstream:fin", Peer.UPSTREAM)
@@ -42,9 +42,10 @@ def check_fault(spec: FaultSpec, *, neutral: bool = False, scripts: dict[str, Se
     """Play `spec` against every script, with a client that takes all and one that takes a few bytes at a time.
 
     Checked: the order of events and the conservation of bytes at every boundary, `held` truthful, wakes that make
-    progress; resting and being kept awake are the same; the same seed gives the same again. `neutral`: the spec, with
-    these parameters, changes nothing at all.
+    progress; resting and being kept awake are the same; the same seed gives the same again; how the body was cut into
+    pieces does not matter. `neutral`: the spec, with these parameters, changes nothing at all.
     """
+    _check_cuts(spec)
     for name, script in (SCRIPTS if scripts is None else scripts).items():
         request = {"request": POST} if any(isinstance(what, Upload) for _, what in script) else {}
         for slow in (False, True):
@@ -58,18 +59,36 @@ def check_fault(spec: FaultSpec, *, neutral: bool = False, scripts: dict[str, Se
             assert played.out == awake.out, f"{where}: at rest and awake differ\n{played}\n{awake}"
             assert played.fired == awake.fired, f"{where}: at rest and awake note differently\n{played}\n{awake}"
             assert played.cancelled_at == awake.cancelled_at, f"{where}: at rest and awake leave differently"
-            if (
-                not spec.edits
-                and played.end_cause is None
-                and played.end is not None
-                and isinstance(played.end[1], End)
-            ):
-                sent = b"".join(event.payload for _, event in played.arrived if isinstance(event, Data))
-                assert played.data == sent, f"{where}: a clean end, but {played.data!r} of {sent!r}"
+            _check_bytes(spec, played, where)
             if neutral:
                 plain = play([], steps, **options)  # type: ignore[arg-type]
                 assert played.out == plain.out, f"{where}: it is not neutral\n{played}\n{plain}"
                 assert not played.fired, f"{where}: it says that it acted: {played.fired}"
+
+
+def _check_bytes(spec: FaultSpec, played: Played, where: str) -> None:
+    """An answer that the upstream has ended is what the upstream sent. (How many bytes, the guards have counted.)"""
+    changes = spec.edits or spec.rewrites_body
+    if changes or played.end_cause is not None or played.end is None or not isinstance(played.end[1], End):
+        return
+    sent = b"".join(event.payload for _, event in played.arrived if isinstance(event, Data))
+    assert played.data == sent, (
+        f"{where}: a clean end, but {played.data!r} of {sent!r}; a fault that changes or moves bytes says `rewrites_body`"
+    )
+
+
+def _check_cuts(spec: FaultSpec) -> None:
+    """Where a piece ends is chance, unless it is cut by chunks: the same body at the same moment gives the same body."""
+    if spec.codes_body or (spec.at is not None and spec.at.chunk is not None):
+        return
+    whole = play([spec], [(0.1, _EVENTS), (0.1, End())])
+    body = b"".join(_EVENTS)
+    for how, pieces in {"in one piece": [body], "byte by byte": [body[at : at + 1] for at in range(len(body))]}.items():
+        cut = play([spec], [(0.1, pieces), (0.1, End())])
+        assert cut.data == whole.data, (
+            f"{spec.name} against events {how}: not what it makes of the same events one by one; a Data is a piece of body, "
+            f"and holds many events, or a part of one\n{cut}\n{whole}"
+        )
 
 
 def _slowly(script: Sequence[Step]) -> list[Step]:

@@ -1,7 +1,8 @@
 """Play a script against faults, in virtual time, without Trio: what goes in when, and what comes out when.
 
 `play([Cut(at=Trigger(event=3))], script)` answers what a client would have seen, as plain values to compare with `==`;
-its text is a timeline in two columns, the upstream's side and the client's, for a failing assert.
+its text is a timeline in two columns, the upstream's side (what it gets of an upload, too) and the client's, for a
+failing assert.
 
 The request's head comes at 0, the response's `head` with the first step that needs it. A script is a list of
 `(time, what)`, its times never going back:
@@ -113,6 +114,8 @@ class Played:
 
     def __repr__(self) -> str:
         rows = [(time, 0, _shown(event), "") for time, event in self.arrived]
+        if [type(event) for _, event in self.request] != [RequestHead, End]:
+            rows += [(time, 1, f"  to the upstream: {_shown(event)}", "") for time, event in self.request]
         rows += [(round(note.t, 9), 1, f"  {note.fault}: {note.detail}", "") for note in self.notes]
         rows += [(time, 2, "", _shown(event)) for time, event in self.out]
         if self.cancelled_at is not None:

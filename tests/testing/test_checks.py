@@ -1,7 +1,7 @@
 """The conformance checks, over everything registered; and that each of them can fail."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,10 +18,12 @@ from chaosproxy.framing.lines import LineSplitter
 from chaosproxy.framing.sse import SseSplitter
 from chaosproxy.http1.session import Http1Session
 from chaosproxy.http2.session import Http2Session
+from chaosproxy.model.messages import Data, End
 from chaosproxy.model.places import Moment, Role, Way
 from chaosproxy.scenario.load import load
 from chaosproxy.session import Granted
 from chaosproxy.testing.checks import check_fault, check_session, check_splitter
+from chaosproxy.testing.play import POST, Upload, play
 
 PAGES = Path(__file__).parents[2] / "docs" / "faults"
 RST = (Ending("rst"),)
@@ -110,6 +112,75 @@ class Swallowing(Fault):
 def test_a_fault_that_loses_bytes_is_caught():
     with pytest.raises(AssertionError, match="72 bytes are still held"):
         check_fault(Swallow())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Any(FaultSpec):
+    """Runs whatever fault a test has made."""
+
+    name: ClassVar[str] = "any"
+    make: type
+
+    def start(self, context):
+        return self.make()
+
+
+class Claims(Any):
+    rewrites_body: ClassVar[bool] = True
+
+
+class Upper(Fault):
+    def data(self, data, now):
+        return (replace(data, payload=data.payload.upper()),)
+
+
+class Short(Fault):
+    def data(self, data, now):
+        return (Data(data.payload.replace(b"1", b"")),)
+
+
+def test_a_fault_that_changes_bytes_must_say_so():
+    with pytest.raises(AssertionError, match=r"DATA: 0.* of b'data: 0.*`rewrites_body`"):
+        check_fault(Any(make=Upper))
+    check_fault(Claims(make=Upper))
+
+
+@pytest.mark.parametrize("spec", [Any(make=Short), Claims(make=Short)])
+def test_a_fault_that_removes_bytes_must_say_so(spec):
+    with pytest.raises(AssertionError, match="`edits_body`"):
+        check_fault(spec, scripts={"an event": [(0.1, b"data: 1\n\n"), (0.2, End())]})
+
+
+class Pairs(Fault):
+    """Takes each piece for an event, and lets the second of two go first."""
+
+    capacity = 1000
+
+    def __init__(self):
+        self._first = None
+
+    def data(self, data, now):
+        if self._first is None:
+            self._first = data
+            self.held = len(data.payload)
+            return ()
+        first, self._first, self.held = self._first, None, 0
+        return (data, first)
+
+    def control(self, event, now):
+        first, self._first, self.held = self._first, None, 0
+        return (event,) if first is None else (first, event)
+
+
+def test_a_fault_that_takes_pieces_for_events_is_caught():
+    with pytest.raises(AssertionError, match=r"in one piece: .* a Data is a piece of body"):
+        check_fault(Claims(make=Pairs))
+
+
+def test_a_failing_upload_shows_what_the_upstream_got():
+    played = play([], [(0.1, Upload(b"abc")), (0.2, Upload(End()))], request=POST)
+    assert "     0.100    to the upstream:      3 b'abc'\n     0.200    to the upstream: End" in repr(played)
+    assert "upstream" not in repr(play([], [(0.1, b"x")]))
 
 
 @pytest.mark.parametrize(
