@@ -69,6 +69,8 @@ SCRIPTS: dict[str, list[Step]] = {
 
 def timeline(scenario: str, name: str) -> str:
     """What the first rule of `scenario` makes of the script `name`; two columns, times in seconds."""
+    if name not in SCRIPTS:
+        raise LookupError(f"no script {name!r}; there are {', '.join(SCRIPTS)} (docs/timeline.py)")
     script = SCRIPTS[name]
     uploads = any(isinstance(what, Upload) for _, what in script)
     hops = [hop.faults for hop in load(scenario).rules[0].hops]

@@ -34,7 +34,7 @@ def test_every_fault_has_a_group_an_example_and_a_meaning_for_each_parameter(nam
     group = re.search(r"<!-- group: (.*) -->", text)
     assert group, name
     assert group[1] in GROUPS
-    assert group[1] != "other", f"name its group in docs/faults/{name}.md"
+    assert group[1] != "other", f"name its group in docs/faults/{name}.md, one of {', '.join(GROUPS)}"
     examples = [load(one) for one in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
     used = {
         fault.name for scenario in examples for one in (*scenario.rules, *scenario.connections) for fault in one.faults
