@@ -6,6 +6,7 @@ out as ConnectionResetError with the kernel's words: to the layers above all of 
 Must not know: TLS, HTTP, how an ending is timed (`close.py`).
 """
 
+import contextlib
 import errno
 import socket
 import sys
@@ -42,7 +43,8 @@ class Plain:
         connected.setblocking(False)
         if connected.family in (socket.AF_INET, socket.AF_INET6):
             # Write boundaries are the product: Nagle's algorithm would join small writes (RFC 9293 section 3.7.4).
-            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with contextlib.suppress(OSError):  # macOS refuses where the peer has left already; the next recv says so
+                connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = connected
         self.tls = False
         self.alpn: str | None = None

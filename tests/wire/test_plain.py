@@ -144,3 +144,18 @@ async def test_any_other_failure_of_the_network_is_a_lost_connection(monkeypatch
         transport.recv(10)
     with pytest.raises(ConnectionResetError, match="No route to host"):
         transport.send(b"x")
+
+
+async def test_a_peer_that_has_left_at_once_is_no_error_before_it_is_read(monkeypatch):
+    """There macOS refuses every option; whoever accepts must not end for it."""
+
+    class Left(socket.socket):
+        def setsockopt(self, *_):
+            raise OSError(errno.EINVAL, "Invalid argument")
+
+    client, server = connected()
+    client.close()
+    transport = Plain(Left(fileno=server.detach()))
+    await transport.readable()
+    assert transport.recv(10) == b""
+    transport.close()
