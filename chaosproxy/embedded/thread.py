@@ -4,14 +4,15 @@ What it raises is raised again in the thread that starts, asks or ends it. Must 
 """
 
 import contextlib
+import math
 import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 import trio
 
-ENDS_WITHIN = 30.0
-"""Seconds for a run to end after it was told to; only a bug takes longer."""
+WITHIN = 30.0
+"""Seconds for a run to answer, or to end after it was told to; only a bug takes longer."""
 _LOOK = 0.1
 """Seconds between looks whether a run that has not answered is still there."""
 
@@ -44,7 +45,7 @@ class TrioThread(Generic[T]):
         return self._value[0]
 
     def call(self, function: Callable[[], R]) -> R:
-        """`function` inside the run, and what it returns. RuntimeError if the run is over."""
+        """`function` inside the run, and what it returns. RuntimeError if the run is over, or does not answer."""
         answer: list[R] = []
         raised: list[BaseException] = []
         done = threading.Event()
@@ -61,9 +62,13 @@ class TrioThread(Generic[T]):
             self._token.run_sync_soon(inside)
         except trio.RunFinishedError:
             raise self._over() from None
-        while not done.wait(_LOOK):
+        for _ in range(math.ceil(WITHIN / _LOOK)):
+            if done.wait(_LOOK):
+                break
             if not self._thread.is_alive() and not done.is_set():
                 raise self._over()
+        else:
+            raise RuntimeError(f"the proxy's thread has not answered within {WITHIN:g} s")
         if raised:
             raise raised[0]
         return answer[0]
@@ -74,11 +79,11 @@ class TrioThread(Generic[T]):
         assert self._told is not None
         with contextlib.suppress(trio.RunFinishedError):
             self._token.run_sync_soon(self._told.set)
-        self._thread.join(ENDS_WITHIN)
+        self._thread.join(WITHIN)
         if self.failure is not None:
             raise self.failure
         if self._thread.is_alive():
-            raise RuntimeError(f"the proxy's thread has not ended within {ENDS_WITHIN:g} s")
+            raise RuntimeError(f"the proxy's thread has not ended within {WITHIN:g} s")
 
     def _over(self) -> BaseException:
         return self.failure or RuntimeError("the proxy has ended")
@@ -97,9 +102,8 @@ class TrioThread(Generic[T]):
         async with self._context as value:
             self._value.append(value)
             self._ready.set()
-            await (
-                self._told.wait()
-            )  # not a cancellation, which would reach the tasks of the context before its end does
+            # Not a cancellation, which would reach the tasks of the context before its end does.
+            await self._told.wait()
 
 
 def alone(error: BaseException) -> BaseException:

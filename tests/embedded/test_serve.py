@@ -15,6 +15,7 @@ import trio
 
 import chaosproxy
 from chaosproxy import ScenarioError
+from chaosproxy.embedded import thread
 
 CUT = {"version": 1, "name": "three", "faults": [{"cut": {"at": {"event": 3}, "then": "rst"}}]}
 YAML = "version: 1\nname: two\nfaults:\n  - cut: {at: {event: 2}}\n"
@@ -360,3 +361,25 @@ def test_two_at_once_have_origins_of_their_own():
         assert one.origin.url != other.origin.url
         assert httpx.get(one.url + "/stats", trust_env=False, timeout=20).json()["running"] == 0
         assert (len(one.wait(timeout=20)), other.exchanges) == (1, [])
+
+
+def test_a_proxy_that_does_not_answer_keeps_nobody_waiting(upstream, monkeypatch):
+    """Something has the event loop and does not give it back: a fault of somebody's own, in an endless loop."""
+    held, go_on = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        held.set()
+        go_on.wait(20)
+
+    with chaosproxy.serve(upstream=upstream) as proxy:
+        get(proxy.url)
+        proxy.wait(timeout=20)
+        told = proxy.timeline()
+        proxy._thread._token.run_sync_soon(hold)
+        assert held.wait(20)
+        with monkeypatch.context() as impatient:
+            impatient.setattr(thread, "WITHIN", 0.2)
+            with pytest.raises(RuntimeError, match="has not answered"):
+                proxy.clear()
+            assert proxy.timeline() == told
+        go_on.set()
