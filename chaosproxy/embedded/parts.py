@@ -11,6 +11,7 @@ from pathlib import Path
 
 import trio
 
+from chaosproxy.errors import UpstreamFault, UsageError
 from chaosproxy.journal.journal import Journal
 from chaosproxy.proxy.address import UpstreamAddress, parse_listen, parse_upstream
 from chaosproxy.proxy.listener import Listener, open_all
@@ -76,7 +77,10 @@ class Parts:
     async def _dial(
         self, address: UpstreamAddress, offers: tuple[str, ...], wrap: Callable[[Transport], Transport]
     ) -> Transport:
-        context = self._context(offers) if address.tls else None
+        try:
+            context = self._context(offers) if address.tls else None
+        except UsageError as error:  # the file was there when we began
+            raise UpstreamFault(f"{address.url}: {error}") from error
         return await dial.connect(address.host, address.port, context, wrap=wrap)
 
     def _context(self, offers: tuple[str, ...]) -> ssl.SSLContext:

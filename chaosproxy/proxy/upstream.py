@@ -110,11 +110,13 @@ class Upstream:
     async def _dial(self, offers: Offers) -> None:
         try:
             connection = await self._connect(self, offers)
-        except UpstreamFault as fault:
+        except Exception as error:
             self._dialling[offers] -= 1
-            self._fail(offers, str(fault))
+            self._fail(offers, str(error))
             self.serve()
-            return
+            if isinstance(error, UpstreamFault):
+                return
+            raise  # a bug, which whoever runs the task reports; nobody waits for it
         self._dialling[offers] -= 1
         if offers[0] == "h2":
             self._without_h2 = connection.session.protocol != "h2"

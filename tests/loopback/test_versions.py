@@ -140,3 +140,19 @@ async def test_an_upgrade_finds_an_upstream_that_can_though_others_speak_h2(cert
             await client.read_until(b"ok")
             assert client.head.startswith(b"HTTP/1.1 200 "), "refused by the origin, not by us"
     assert both.spoken == ["h2", "http/1.1"]
+
+
+async def test_an_authority_whose_file_has_gone_since_is_said(certificates, tmp_path):
+    """It is read once for each offer of versions; who asks for a further one is told, and not kept waiting."""
+    ca = tmp_path / "ca.pem"
+    ca.write_bytes(certificates.ca.read_bytes())
+    async with (
+        origin_of_both(certificates.server) as (_, url),
+        proxy_on({"version": 1, "upstream": {"protocol": "auto"}}, url, upstream_ca=ca) as proxied,
+    ):
+        ca.unlink()
+        await over_h2(proxied)
+        record = await proxied.last()
+        await over_h1(proxied)
+    assert (record.response.status, record.end.cause) == (502, "upstream:unreachable")
+    assert f"no such file: {ca}" in record.detail
