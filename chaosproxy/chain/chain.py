@@ -17,6 +17,7 @@ from chaosproxy.chain.place import Place
 from chaosproxy.chain.placed import Noted, Placed
 from chaosproxy.chain.resolve import chosen, events_of, made, survives
 from chaosproxy.chain.stage import Stage
+from chaosproxy.errors import FaultBug
 from chaosproxy.model.messages import End, Event
 from chaosproxy.model.places import Peer, Way
 
@@ -67,7 +68,10 @@ class Chain:
     def _seat(self, index: int, placed: Placed) -> list[Stage]:
         """Give a fault its place on the response line; answers what it needs on the request line."""
         spec = placed.spec
-        fault = spec.start(placed.context)
+        try:
+            fault = spec.start(placed.context)
+        except Exception as error:
+            raise FaultBug(placed.hop, spec.name, placed.context, error) from error
         on_request = spec.way is Way.REQUEST
         response = Stage(index, placed, Anchor() if on_request else fault, self)
         acting = Stage(index, placed, fault, self) if on_request else response

@@ -3,7 +3,7 @@
 Must not know: rules, upstreams.
 """
 
-from collections.abc import Callable
+from typing import Protocol
 
 from chaosproxy.model.messages import Abort, RequestHead
 from chaosproxy.model.places import Manner, Peer
@@ -16,15 +16,30 @@ from chaosproxy.wire.hangup import HangupWatch
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
 
-Opener = Callable[["ClientConnection", int, RequestHead | Abort, float, float], Exchange]
+
+class Owner(Protocol):
+    """Whoever makes exchanges of what clients ask."""
+
+    def make_exchange(self, connection: "ClientConnection", stream: int, began: float, now: float) -> Exchange:
+        """For the request on `stream`, whose first byte came at `began`."""
+        ...
+
+    def begin_exchange(
+        self, exchange: Exchange, connection: "ClientConnection", first: RequestHead | Abort, now: float
+    ) -> None:
+        """`first` is its head, or what is wrong with it."""
+        ...
+
+    def client_closed(self, connection: "ClientConnection") -> None:
+        """`connection` is gone."""
+        ...
 
 
 class ClientConnection(Carrier[ClientListener]):
-    """`open_exchange(connection, stream, first event, began, now)` makes and begins an exchange."""
+    """Signals of the session go to the exchange on their stream; a new stream gets one from the owner."""
 
     __slots__ = (
-        "_again", "_first_byte", "_newest", "_on_closed", "_open_exchange", "_resuming", "_seen", "_watch",
-        "first_stream",
+        "_again", "_first_byte", "_newest", "_owner", "_resuming", "_seen", "_watch", "first_stream",
     )  # fmt: skip
 
     def __init__(
@@ -33,8 +48,7 @@ class ClientConnection(Carrier[ClientListener]):
         session: Session,
         number: int,
         spawn: Spawn,
-        open_exchange: Opener,
-        on_closed: Callable[["ClientConnection"], None],
+        owner: Owner,
         wire: Wire | None = None,
         watch: HangupWatch | None = None,
     ) -> None:
@@ -42,9 +56,8 @@ class ClientConnection(Carrier[ClientListener]):
         if wire is not None:
             wire.on_end = self._ended_by_fault
         self.first_stream = 0
-        self._open_exchange = open_exchange
+        self._owner = owner
         self._watch = watch
-        self._on_closed = on_closed
         self._newest = 0
         self._seen = 0
         self._first_byte: float | None = None
@@ -83,7 +96,8 @@ class ClientConnection(Carrier[ClientListener]):
         self._first_byte = None
         first = signal.events[0]
         assert isinstance(first, RequestHead | Abort)
-        exchange = self._open_exchange(self, stream, first, began, now)
+        exchange = self.exchanges[stream] = self._owner.make_exchange(self, stream, began, now)
+        exchange.contain(self._owner.begin_exchange, exchange, self, first, now)
         if len(signal.events) > 1:
             exchange.request_events(signal.events[1:], now)
 
@@ -162,9 +176,10 @@ class ClientConnection(Carrier[ClientListener]):
             self.broken = True
             self.leave()
 
-    def closed(self) -> None:
+    def closed(self, *, lost: bool) -> None:
         self.over = True
         now = self.now()
+        gone = Abort("client:rst", Peer.CLIENT) if lost else Abort("connection", Peer.PROXY)
         for exchange in list(self.exchanges.values()):
-            exchange.client_gone(Abort("connection", Peer.PROXY), now)
-        self._on_closed(self)
+            exchange.client_gone(gone, now)
+        self._owner.client_closed(self)

@@ -87,8 +87,8 @@ class Connection(Output):
         """Something still has to be written though the peer has said its last."""
 
     @abstractmethod
-    def closed(self) -> None:
-        """The connection is gone."""
+    def closed(self, *, lost: bool) -> None:
+        """The connection is gone; `lost`: not by us."""
 
     async def run(self, early: bytes = b"") -> None:
         """The reader; returns when the connection is closed. `early` was read before the protocol was known."""
@@ -105,15 +105,16 @@ class Connection(Output):
                         await self.transport.readable()
                     if not self.paused:
                         self._read()
-                if self.owes():
-                    await trio.sleep_forever()
+                while self.owes():
+                    self._wake = trio.Event()
+                    await self._wake.wait()
             self.unpause()  # nothing may watch a descriptor that is about to be somebody else's
             await self._finish()
         finally:
             self.unpause()
             self.transport.close()
-            self.broken = True  # an exchange that ends with it may still have something to say
-            self.closed()
+            lost, self.broken = self.broken, True  # an exchange that ends with it may still have something to say
+            self.closed(lost=lost)
 
     def _read(self) -> None:
         began = now = trio.current_time()
@@ -202,7 +203,7 @@ class Connection(Output):
             self._wake = None
 
     def send_failed(self) -> None:
-        """The reader takes what is still there, then reports the loss in its own turn."""
+        """The reader takes what is still there, if there may be anything, then reports the loss in its own turn."""
         self.unpause()
 
     def act_on_closing(self, closing: Closing) -> None:

@@ -14,7 +14,6 @@ import trio
 
 from chaosproxy.errors import UpstreamFault
 from chaosproxy.http1.session import Http1Session
-from chaosproxy.http2.frames import PREFACE
 from chaosproxy.http2.session import Http2Session
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.record import ClientView, ExchangeRecord
@@ -27,6 +26,7 @@ from chaosproxy.proxy.client import ClientConnection
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.held import HeldRequest
 from chaosproxy.proxy.planner import ClientFacts, Planner
+from chaosproxy.proxy.spoken import spoken
 from chaosproxy.proxy.upstream import Offers, Pool, Upstream
 from chaosproxy.proxy.upstream_connection import UpstreamConnection
 from chaosproxy.scenario.rules import Decision
@@ -34,8 +34,6 @@ from chaosproxy.session import Session
 from chaosproxy.wire.hangup import HangupWatch
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
-
-READ_FIRST = 65536
 
 log = logging.getLogger("chaosproxy")
 
@@ -112,9 +110,8 @@ class Proxy:
     async def shut_down(self, grace: float) -> None:
         """Let running exchanges finish for `grace` seconds, then end them; every one is journalled."""
         for connection in list(self._clients):
-            if not connection.exchanges:
-                connection.session.close()
-                connection.flush()
+            connection.session.close()  # behind what runs on it: no further request is taken
+            connection.flush()
         if self._exchanges:
             self._idle = trio.Event()
             with trio.move_on_after(grace):
@@ -150,24 +147,22 @@ class Proxy:
         self._spawn(self._serve_client, number, transport, wire)
 
     async def _serve_client(self, number: int, transport: Transport, wire: Wire | None) -> None:
-        early, protocol, served = b"", transport.alpn, False
+        served = False
         try:
-            if protocol is None:
-                early = await _first_bytes(transport)
-                if not early:
-                    return
-                protocol = "h2" if early.startswith(PREFACE) else "http/1.1"
+            protocol, early = await spoken(transport)
+            if not protocol:
+                return
             if wire is not None:
                 self._faults.known(wire, Role.SERVER, number, protocol, getattr(transport, "server_name", None))
             session = self._session(protocol, Role.SERVER, tls=transport.tls)
-            connection = ClientConnection(
-                transport, session, number, self._spawn, self._open_exchange, self._client_closed, wire, self._watch
-            )
+            connection = ClientConnection(transport, session, number, self._spawn, self, wire, self._watch)
             self._clients.add(connection)
             self._spawn(connection.run, early)  # a task of its own: this one's frame would be kept as long as it runs
             served = True
         except OSError:
-            pass  # the client was gone before it had said anything
+            # The client was gone before it had said anything; or a fault has ended the connection, in a way of its own.
+            if wire is not None and wire.ended is not None:
+                await wire.finish()
         finally:
             if not served:
                 transport.close()
@@ -177,15 +172,15 @@ class Proxy:
             return Http2Session(role, clock=trio.current_time)
         return Http1Session(role, scheme=b"https" if tls else b"http")
 
-    def _client_closed(self, connection: ClientConnection) -> None:
+    def client_closed(self, connection: ClientConnection) -> None:
+        """`connection` is gone."""
         self._clients.discard(connection)
         self._pool.unpin(connection.number)
 
     # ---- exchanges
 
-    def _open_exchange(
-        self, connection: ClientConnection, stream: int, first: RequestHead | Abort, began: float, now: float
-    ) -> Exchange:
+    def make_exchange(self, connection: ClientConnection, stream: int, began: float, now: float) -> Exchange:
+        """For the request on `stream`, whose first byte came at `began`."""
         self._exchange_count += 1
         wall = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=now - began)
         protocol = connection.session.protocol
@@ -199,21 +194,25 @@ class Proxy:
         )
         exchange = Exchange(self, connection, stream, record, began)
         self._exchanges.add(exchange)
-        connection.exchanges[stream] = exchange
+        return exchange
+
+    def begin_exchange(
+        self, exchange: Exchange, connection: ClientConnection, first: RequestHead | Abort, now: float
+    ) -> None:
+        """`first` is its head, or what is wrong with it."""
         if isinstance(first, Abort):
             exchange.refuse(first, now)
-            return exchange
+            return
         exchange.observer.request_head(first)
         planner = self.planner  # a reload changes nothing for this exchange, however long its body is waited for
-        decision = planner.decide(first, protocol)
+        decision = planner.decide(first, connection.session.protocol)
         if decision.needs_json:
             held = HeldRequest(first, decision)
             if not held.ready:
                 self._hold(exchange, connection, held, planner)
-                return exchange
+                return
             decision = planner.decide_with_json(decision, held.document())
         self._begin(exchange, connection, first, decision, planner, now)
-        return exchange
 
     def _hold(self, exchange: Exchange, connection: ClientConnection, held: HeldRequest, planner: Planner) -> None:
         if b"100-continue" in fields.tokens(held.head.headers, b"expect"):
@@ -280,21 +279,5 @@ class Proxy:
 
 
 def _trace(error: Exception) -> Exception | None:
-    """What to show behind the line: with -v where it happened, else nothing."""
+    """What to show behind the line: where it happened, for a program that has asked for DEBUG, else nothing."""
     return error if log.isEnabledFor(logging.DEBUG) else None
-
-
-async def _first_bytes(transport: Transport) -> bytes:
-    """Read until it is clear whether the client speaks HTTP/2; b"" if it left before."""
-    early = b""
-    while PREFACE.startswith(early):
-        if len(early) == len(PREFACE):
-            break
-        await transport.readable()
-        data = transport.recv(READ_FIRST)
-        if data == b"":
-            return early
-        early += data or b""
-        if early.startswith(PREFACE):
-            break
-    return early

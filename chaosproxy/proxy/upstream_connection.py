@@ -125,7 +125,7 @@ class UpstreamConnection(Carrier[UpstreamListener]):
         for exchange in list(self.exchanges.values()):
             exchange.upstream_writable(now)
 
-    def closed(self) -> None:
+    def closed(self, *, lost: bool) -> None:
         self.over = True
         self.upstream.lost(self)
 

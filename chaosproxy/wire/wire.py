@@ -4,26 +4,30 @@ It is the chain of an exchange without heads: every read or write is one Data, a
 socket what it says, and tells whoever owns the connection (`on_end`), so that the exchanges on it are journalled.
 What the peer says last, FIN or RST, stands behind the bytes before it; closing waits until all is through (`emptied`).
 Rules: answers at once, like every transport; nobody waits for the socket while it is a fault that holds things up.
+A fault that fails costs this connection and nothing else.
 Must not know: HTTP, which faults exist.
 """
 
+import logging
 import math
 from collections.abc import Callable, Sequence
 
 import trio
 
-from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.placed import Notes, Placed
+from chaosproxy.errors import FaultBug
 from chaosproxy.model.messages import Abort, Data, End
 from chaosproxy.model.places import Manner, Peer, Role, Scope
 from chaosproxy.wire import close
-from chaosproxy.wire.layers import can_move, heard, lines_of, passed
+from chaosproxy.wire.layers import Layers, can_move, passed
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.waiting import Waiting
 
 OUTGOING = 256 * 1024
 """Bytes taken by `send` and not yet by the socket, above which no more are taken."""
+
+log = logging.getLogger("chaosproxy")
 
 
 class Wire:
@@ -42,15 +46,15 @@ class Wire:
         self._below = below
         self._role = role
         self.began = began
-        self._layers = [Chain((), began=began)]
-        self._passed = {"request": 0, "response": 0}
+        self._layers = Layers(role, began)
         self._out = b""
         self._under_way = 0
         """Bytes sent that have not come through."""
         self._shut: Callable[[], None] | None = None
         """What to do to `below` once the End has come through and everything before it has gone: its FIN."""
         self._over = self._closed = False
-        self._ended: Abort | None = None
+        self.ended: Abort | None = None
+        """How a fault has ended it."""
         self._lost: ConnectionError | None = None
         """What `recv` and `send` raise."""
         self._last: Abort | End | None = None
@@ -61,59 +65,49 @@ class Wire:
         self._reading, self._writing = Waiting(), Waiting()
 
     def arm(self, placed: Sequence[Placed], now: float) -> None:
-        """Put these faults nearest to whoever speaks here. What has passed before counts: byte N is byte N of the connection."""
-        chain = Chain(placed, began=self.began)
-        for line in (chain.request, chain.response):
-            for stage in line.stages:
-                stage.bytes = self._passed[line.way]
-                stage.last = now  # no head will tell it from when on silence counts
-            for stage in line.stages:
-                if stage.span is not None:
-                    stage.span.plan()
-        chain.start(now)
-        self._layers.append(chain)
+        """Put these faults nearest to whoever speaks here."""
+        try:
+            self._layers.add(placed, now)
+        except FaultBug as bug:
+            self._fail(bug)
         self._plan()
 
-    @property
-    def due(self) -> float:
-        """When `ring` is wanted; infinite if never."""
-        return min((chain.due for chain in self._layers), default=math.inf)
-
     def ring(self, now: float) -> None:
+        """The alarm: something in a layer is due."""
         if self._closed:
             return
-        for chain in self._layers:
-            if chain.due <= now:
-                chain.wake(now)
         try:
+            self._layers.wake(now)
             self._move_out(now)
         except ConnectionError as error:  # who reads or writes next is told
             self._error, self._out, self._under_way, self._shut = error, b"", 0, None
+        except Exception as error:  # noqa: BLE001 - the alarm rings for all, who must not end for one
+            self._fail(error)
         self._reading.ring()
         self._writing.ring()
         self._plan()
         if self._out and self.on_full is not None:
             self.on_full()
 
-    def _take_notes(self) -> None:
-        for chain in self._layers:
-            self.notes.take(chain.notes)
-
     def _plan(self) -> None:
-        self._take_notes()
-        if self.on_due is not None and self.due < math.inf:
-            self.on_due(self.due)
-
-    def _lines(self, *, outgoing: bool) -> list[Line]:
-        return lines_of(self._layers, self._role, outgoing=outgoing)
+        self._layers.take_notes(self.notes)
+        if self.on_due is not None and (due := self._layers.due) < math.inf:
+            self.on_due(due)
 
     @property
     def descriptor(self) -> int | None:
         return self._below.descriptor
 
     def recv(self, nbytes: int) -> bytes | None:
+        try:
+            return self._recv(nbytes)
+        except FaultBug as bug:
+            self._fail(bug)
+            return self._recv(nbytes)
+
+    def _recv(self, nbytes: int) -> bytes | None:
         now = trio.current_time()
-        lines = self._lines(outgoing=False)
+        lines = self._layers.lines(outgoing=False)
         while True:
             ready = None if self._lost is not None else self._through(lines, now)
             if ready is not None:
@@ -122,22 +116,21 @@ class Wire:
                 raise self._lost
             if not self._may_read(lines):
                 return None
-            if self._ended is not None:  # silence: what comes is nobody's, but the peer's leaving is noticed
-                data = self._below.recv(nbytes)
-                if data:
-                    continue
+            if self.ended is not None:  # silence: what comes is nobody's, but the peer's leaving is noticed
+                while data := self._below.recv(nbytes):
+                    pass
                 return data
             if not self._read(lines[0], nbytes, now):
                 return None
 
     def _may_read(self, lines: list[Line]) -> bool:
         """Whether there is anything to ask the socket for now."""
-        return self._ended is not None or (self._last is None and lines[0].wants() and self.hears)
+        return self.ended is not None or (self._last is None and lines[0].wants() and self.hears)
 
     @property
     def hears(self) -> bool:
         """The machine is there: the peer is read, and its leaving is seen."""
-        return heard(self._layers, self._role)
+        return self._layers.hears
 
     def _read(self, line: Line, nbytes: int, now: float) -> bool:
         """One read, into the first line; False if there is nothing yet."""
@@ -150,8 +143,7 @@ class Wire:
             if data is None:
                 return False
             if data:
-                self._passed[line.way] += len(data)
-                line.push([Data(data)], now)
+                self._layers.enter(line, data, now)
                 return True
             self._last = End()
         line.push_control(self._last, now)
@@ -176,26 +168,26 @@ class Wire:
         return b"" if self._last_is_through and self._lost is None else None
 
     def send(self, data: bytes) -> int:
-        if self._lost is not None:
-            raise self._lost
-        if self._error is not None:
-            raise self._error
-        if self._ended is not None:
+        broken = self._lost or self._error
+        if broken is not None:
+            raise broken
+        if self.ended is not None:
             return len(data)  # into the void: nothing more is written
-        lines = self._lines(outgoing=True)
-        now = trio.current_time()
-        if self.backlog > OUTGOING or not lines[0].wants():
+        first, now = self._layers.lines(outgoing=True)[0], trio.current_time()
+        if self.backlog > OUTGOING or not first.wants():
             return 0
-        self._passed[lines[0].way] += len(data)
         self._under_way += len(data)
-        lines[0].push([Data(data)], now)
-        self._move_out(now)
+        try:
+            self._layers.enter(first, data, now)
+            self._move_out(now)
+        except FaultBug as bug:
+            self._fail(bug)
         self._plan()
         return len(data)
 
     def _move_out(self, now: float) -> None:
-        for event in passed(self._lines(outgoing=True), now):
-            if self._ended is not None:
+        for event in passed(self._layers.lines(outgoing=True), now):
+            if self.ended is not None:
                 return
             if isinstance(event, Data):
                 self._under_way -= len(event.payload)
@@ -219,50 +211,55 @@ class Wire:
 
     def _end(self, abort: Abort) -> None:
         """A fault ends the connection, behind the data that it has let pass."""
-        if self._ended is not None:
+        if self.ended is not None:
             return
-        self._ended = abort
+        self.ended = abort
         self._under_way = 0
         self._reading.ring()
         self._writing.ring()
-        self._take_notes()
+        self._layers.take_notes(self.notes)
         if abort.manner is not Manner.SILENCE:
             self._lost = ConnectionResetError(f"ended by a fault ({abort.cause})")
         if self.on_end is not None:
             self.on_end(abort)
 
+    def _fail(self, error: Exception) -> None:
+        """What should not have been has been: report it, and end this connection alone."""
+        log.error("a connection has failed: %s", error, exc_info=error if log.isEnabledFor(logging.DEBUG) else None)
+        self._layers = Layers(self._role, self.began)  # nobody is asked once more
+        self._end(Abort("internal", Peer.PROXY, Scope.CONNECTION, detail=f"{type(error).__name__}: {error}"))
+
     async def finish(self) -> None:
         """Do to the socket what the ending says; nobody else uses the transport any more."""
-        abort = self._ended
+        abort = self.ended
         if abort is not None and abort.scope is Scope.CONNECTION and abort.manner is Manner.RESET:
             await close.rst(self._below)
         elif abort is None or abort.manner is not Manner.SILENCE:
             await close.fin(self._below)
 
     @property
-    def ended(self) -> Abort | None:
-        return self._ended
-
-    @property
     def backlog(self) -> int:
         return len(self._out)
 
     async def readable(self) -> None:
-        lines = self._lines(outgoing=False)
+        lines = self._layers.lines(outgoing=False)
         if self._lost is not None or self._last_is_through or can_move(lines):
             await trio.lowlevel.checkpoint()
         else:
             await self._reading.on(self._below.readable if self._may_read(lines) else None)
 
     async def writable(self) -> None:
-        full = self._ended is None and not self._out and not self._lines(outgoing=True)[0].wants()
+        full = self.ended is None and not self._out and not self._layers.lines(outgoing=True)[0].wants()
         await self._writing.on(None if full else self._below.writable)
         self._flush()
-        self._move_out(trio.current_time())
+        try:
+            self._move_out(trio.current_time())
+        except FaultBug as bug:
+            self._fail(bug)
 
     @property
     def holds(self) -> bool:
-        return self._ended is None and bool(self._under_way or (self._shut is not None and not self._out))
+        return self.ended is None and bool(self._under_way or (self._shut is not None and not self._out))
 
     async def emptied(self) -> None:
         """Wait until everything sent, and the FIN behind it, is through: a fault may hold it back for long."""
@@ -278,12 +275,15 @@ class Wire:
         self._leave(self._below.cut)
 
     def _leave(self, shut: Callable[[], None]) -> None:
-        if self._ended is not None or self._over or self._shut is not None:
+        if self.ended is not None or self._over or self._shut is not None:
             return
         self._shut = shut
         now = trio.current_time()
-        self._lines(outgoing=True)[0].push_control(End(), now)
-        self._move_out(now)
+        try:
+            self._layers.lines(outgoing=True)[0].push_control(End(), now)
+            self._move_out(now)
+        except FaultBug as bug:
+            self._fail(bug)
 
     def rst(self) -> None:
         self._below.rst()

@@ -5,7 +5,7 @@ import trio
 
 from chaosproxy.testing.h2_origin import h2_origin
 from chaosproxy.testing.h2_peers import h2_client
-from chaosproxy.testing.peers import Ending, RawClient, origin
+from chaosproxy.testing.peers import Ending, Pause, RawClient, origin
 from chaosproxy.testing.proxied import proxy_on
 from chaosproxy.wire import dial
 
@@ -179,6 +179,24 @@ async def test_a_half_close_is_leaving_unless_it_is_to_be_served(scenario, serve
         assert (client.body == CHUNK + CHUNK + b"0\r\n\r\n") is served_whole
         record = await proxied.last()
     assert (record.end.by, record.end.how) == (("upstream", "clean") if served_whole else ("client", "fin"))
+
+
+async def test_whoever_has_half_closed_and_is_served_may_still_leave():
+    """Nothing more is read from it then: a write is the first to meet its reset."""
+    script = [HEAD, CHUNK, *[CHUNK, Pause(0.01)] * 2000]
+    async with origin(script) as served, proxy_on(SERVE, served.url) as proxied:
+        async with await RawClient.connect("127.0.0.1", proxied.port) as client:
+            await client.send(GET)
+            await client.read_until(TEN)
+            client.transport.fin()
+            asked = await served.request(1)
+            await client.read_until(TEN + b"\r\na\r\n" + TEN)
+            client.transport.rst()
+        with trio.fail_after(20):
+            await asked.gone.wait()
+        record = await proxied.last()
+    assert asked.left is not None
+    assert (record.end.by, record.end.how, record.upstream.end.cause) == ("client", "rst", "client:rst")
 
 
 async def test_a_reset_is_told_from_a_fin_also_when_a_send_meets_it_first():

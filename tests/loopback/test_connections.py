@@ -62,6 +62,15 @@ async def test_at_a_time_since_the_connection_began():
             assert 0.2 <= client.ended_at - began < 5.0
 
 
+@pytest.mark.parametrize("then", [Ending.RST, Ending.FIN])
+async def test_before_the_client_has_said_anything(then):
+    scenario = connections(cut({"time": "50ms"}, then.value, side="client"))
+    async with proxy_on(scenario, "http://127.0.0.1:1") as proxied:
+        async with await RawClient.connect("127.0.0.1", proxied.port) as client:
+            assert await client.read_all() == then
+        assert not proxied.exchanges
+
+
 async def test_every_stream_of_an_http2_connection_goes_with_it():
     scenario = connections(cut({"time": "1500ms"}, "rst", side="client", protocol="h2"))
     async with (

@@ -1,18 +1,23 @@
-"""A mistake in a fault costs its exchange and nothing else, whoever's bytes it meets; the journal says what it was."""
+"""A mistake in a fault costs its exchange, or the connection that it lies under, and nothing else, whoever's bytes it
+meets; the journal says what it was."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import pytest
 import trio
 
 from chaosproxy.chain.actions import Actions
 from chaosproxy.chain.fault import REGISTRY, Context, Fault, FaultSpec
+from chaosproxy.embedded.parts import Parts, running
+from chaosproxy.journal.journal import Journal
 from chaosproxy.model.messages import Data
 from chaosproxy.model.places import Way
+from chaosproxy.scenario.schema import TRANSPARENT
 from chaosproxy.testing.h2_origin import serve_h2
+from chaosproxy.testing.links import ROOM
 from chaosproxy.testing.peers import Ending, Origin, Pause, RawClient
-from chaosproxy.testing.proxied import linked
+from chaosproxy.testing.proxied import Linked, linked
 
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 GET = b"GET /%b HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -21,17 +26,30 @@ POST = b"POST /wrong HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wrong(FaultSpec):
-    """Fails at the first piece of body."""
+    """Fails at the first piece of body, after a second, or at once."""
 
     name: ClassVar[str] = "x_wrong"
     ways: ClassVar[frozenset[Way]] = frozenset(Way)
+    on_connections: ClassVar[bool] = True
+
+    fails: Literal["data", "wake", "start"] = "data"
 
     def start(self, context: Context) -> Fault:
-        return RunningWrong()
+        if self.fails == "start":
+            raise ZeroDivisionError("wrong")
+        return RunningWrong() if self.fails == "data" else LateWrong(context.began)
 
 
 class RunningWrong(Fault):
     def data(self, data: Data, now: float) -> Actions:
+        raise ZeroDivisionError("wrong")
+
+
+class LateWrong(Fault):
+    def __init__(self, began: float) -> None:
+        self.due = began + 1
+
+    def wake(self, now: float) -> Actions:
         raise ZeroDivisionError("wrong")
 
 
@@ -83,3 +101,57 @@ async def test_over_http2_the_other_streams_of_the_upstream_live(autojump_clock,
     assert [(record.request.path, record.end.cause) for record in records] == [("/wrong", "internal"), ("/right", None)]
     assert len({id(peer) for peer in connections}) == 1
     assert "x_wrong" in caplog.text
+
+
+async def test_a_fault_that_cannot_begin_costs_its_exchange(autojump_clock, caplog):
+    async with linked(scenario(fails="start"), Origin([HEAD, b"1\r\na\r\n0\r\n\r\n"]).serve) as proxied:
+        async with RawClient(proxied.connect()) as client:
+            await client.send(GET % b"wrong")
+            assert await client.read_all() is Ending.FIN
+        record = await proxied.last()
+        async with RawClient(proxied.connect()) as other:
+            await other.send(GET % b"right")
+            await other.read_until(b"1\r\na\r\n0\r\n\r\n")
+    assert (record.request.path, record.end.by, record.end.cause) == ("/wrong", "proxy", "internal")
+    assert "x_wrong" in record.detail
+    assert "ZeroDivisionError('wrong')" in caplog.text
+
+
+@pytest.mark.parametrize("fails", ["data", "wake", "start"])
+@pytest.mark.parametrize("side", ["client", "upstream"])
+async def test_under_a_connection_it_costs_that_connection(side, fails, autojump_clock, caplog):
+    """And whoever rings, accepts or dials goes on."""
+    entry = {"match": {"side": side, "number": 1}, "faults": [{"x_wrong": {"fails": fails}}]}
+    origin = Origin([HEAD, Pause(2), b"1\r\na\r\n0\r\n\r\n"])
+    async with linked({"version": 1, "connections": [entry]}, origin.serve) as proxied:
+        async with RawClient(proxied.connect()) as client:
+            await client.send(GET % b"wrong")
+            ending = await client.read_all()
+        async with RawClient(proxied.connect()) as other:
+            await other.send(GET % b"right")
+            await other.read_until(b"1\r\na\r\n0\r\n\r\n")
+        records = await proxied.finished(1 if side == "client" and fails == "start" else 2)
+    assert "ZeroDivisionError('wrong')" in caplog.text
+    assert caplog.text.count("has failed") == 1
+    if side == "client":
+        assert ending is Ending.RST
+        assert [record.end.cause for record in records[:-1]] == ([] if fails == "start" else ["internal"])
+    else:
+        assert records[0].upstream.end.how == "rst" or b" 502 " in client.received
+
+
+async def test_a_mistake_while_dialling_is_answered(autojump_clock, caplog):
+    async def dial(address, offers, wrap):
+        await trio.sleep(1)
+        raise ZeroDivisionError("wrong")
+
+    proxy = Parts(("http://origin",), seed=1).proxy(TRANSPARENT, Journal(), dial)
+    async with running(proxy):
+        proxied = Linked(proxy, ROOM)
+        async with RawClient(proxied.connect()) as client, RawClient(proxied.connect()) as other:
+            for one in (client, other):
+                await one.send(GET % b"wrong")
+            for one in (client, other):
+                await one.read_until(b"wrong\n")
+                assert one.head.startswith(b"HTTP/1.1 502 ")
+    assert "ZeroDivisionError" in caplog.text or "wrong" in caplog.text
