@@ -5,6 +5,7 @@ are armed once that is known. Must not know: exchanges.
 """
 
 import math
+from functools import partial
 
 import trio
 
@@ -14,6 +15,7 @@ from chaosproxy.model.globs import glob
 from chaosproxy.model.messages import RequestHead
 from chaosproxy.model.places import Role
 from chaosproxy.proxy.alarm import Alarm
+from chaosproxy.proxy.bugs import report
 from chaosproxy.scenario.schema import Connection, Hop, Scenario, fault_random
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
@@ -67,6 +69,7 @@ class ConnectionFaults:
             return transport, None
         now = trio.current_time()
         wire = Wire(transport, role, now)
+        wire.on_bug = partial(report, f"{side} connection {number}")
         wire.on_due = WireRing(wire, self._alarm).due
         for index, entry in entries:
             if entry.match.protocol is None and entry.match.sni is None:

@@ -6,7 +6,6 @@ Must not know: what a fault does, where a scenario came from.
 """
 
 import datetime as dt
-import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
@@ -22,6 +21,7 @@ from chaosproxy.model.messages import Abort, Interim, RequestHead
 from chaosproxy.model.places import Role
 from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.alarm import Alarm
+from chaosproxy.proxy.bugs import report
 from chaosproxy.proxy.client import ClientConnection
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.held import HeldRequest
@@ -34,8 +34,6 @@ from chaosproxy.session import Session
 from chaosproxy.wire.hangup import HangupWatch
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
-
-log = logging.getLogger("chaosproxy")
 
 Wrap = Callable[[Transport], Transport]
 Dial = Callable[[UpstreamAddress, tuple[str, ...], Wrap], Awaitable[Transport]]
@@ -104,8 +102,8 @@ class Proxy:
         """Run a connection's task; a bug in it costs that connection, never the proxy."""
         try:
             await function(*arguments)
-        except Exception as error:
-            log.error("a connection has failed: %s", error, exc_info=_trace(error))  # noqa: TRY400 - a line, a trace with -v
+        except Exception as error:  # noqa: BLE001 - the tasks of the others go on
+            report("a connection has failed", error)
 
     async def shut_down(self, grace: float) -> None:
         """Let running exchanges finish for `grace` seconds, then end them; every one is journalled."""
@@ -253,7 +251,7 @@ class Proxy:
 
     def bug(self, exchange: Exchange, error: Exception) -> None:
         """An exception that should not have been; the exchange has ended, the proxy goes on."""
-        log.error("exchange %d: %s", exchange.record.id, error, exc_info=_trace(error))
+        report(f"exchange {exchange.record.id}", error)
 
     # ---- upstreams
 
@@ -276,8 +274,3 @@ class Proxy:
             faults.known(wire, Role.CLIENT, number, protocol, address.host if address.tls else None)
         session = self._session(protocol, Role.CLIENT, tls=address.tls)
         return UpstreamConnection(transport, session, number, self._spawn, upstream, wires[0] if wires else None)
-
-
-def _trace(error: Exception) -> Exception | None:
-    """What to show behind the line: where it happened, for a program that has asked for DEBUG, else nothing."""
-    return error if log.isEnabledFor(logging.DEBUG) else None

@@ -8,7 +8,6 @@ A fault that fails costs this connection and nothing else.
 Must not know: HTTP, which faults exist.
 """
 
-import logging
 import math
 from collections.abc import Callable, Sequence
 
@@ -27,8 +26,6 @@ from chaosproxy.wire.waiting import Waiting
 OUTGOING = 256 * 1024
 """Bytes taken by `send` and not yet by the socket, above which no more are taken."""
 
-log = logging.getLogger("chaosproxy")
-
 
 class Wire:
     """One connection. `role` is ours on it: SERVER towards a client, CLIENT towards an upstream."""
@@ -39,6 +36,7 @@ class Wire:
         self.notes = Notes()
         """What the faults did of late, for whoever journals it."""
         self.on_end: Callable[[Abort], None] | None = None
+        self.on_bug: Callable[[Exception], None] | None = None
         self.on_due: Callable[[float], None] | None = None
         """Called with the time at which `ring` is wanted; infinite: never again."""
         self.on_full: Callable[[], None] | None = None
@@ -225,7 +223,8 @@ class Wire:
 
     def _fail(self, error: Exception) -> None:
         """What should not have been has been: report it, and end this connection alone."""
-        log.error("a connection has failed: %s", error, exc_info=error if log.isEnabledFor(logging.DEBUG) else None)
+        if self.on_bug is not None:
+            self.on_bug(error)
         self._layers = Layers(self._role, self.began)  # nobody is asked once more
         self._end(Abort("internal", Peer.PROXY, Scope.CONNECTION, detail=f"{type(error).__name__}: {error}"))
 
