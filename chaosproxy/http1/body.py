@@ -8,7 +8,6 @@ Must not know: heads, the connection, which peer sends.
 from typing import Protocol
 
 from chaosproxy.http1.chunked import ChunkedDecoder
-from chaosproxy.http1.lines import Limits
 from chaosproxy.model.messages import Data, Event
 from chaosproxy.model.places import Framing
 
@@ -67,10 +66,10 @@ class RawDecoder:
         return data
 
 
-def decoder(framing: Framing, length: int, limits: Limits) -> Decoder:
+def decoder(framing: Framing, length: int) -> Decoder:
     """For a message that is not over with its head."""
     if framing is Framing.CHUNKED:
-        return ChunkedDecoder(limits)
+        return ChunkedDecoder()
     if framing is Framing.LENGTH:
         return LengthDecoder(length)
     return RawDecoder()

@@ -9,7 +9,7 @@ Must not know: heads, the connection, which peer sends.
 
 import re
 
-from chaosproxy.http1.lines import Limits, LineBlock, Malformed
+from chaosproxy.http1.lines import LineBlock, Malformed
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import Data, Event, Trailers
 from chaosproxy.model.validate import fields_problem, permitted_trailers, show
@@ -19,16 +19,17 @@ _PLAIN = re.compile(rb"([0-9A-Fa-f]{1,16})\r\n")
 _HEADER = re.compile(rb"([0-9A-Fa-f]{0,16})([ \t]*)((?:;[^\r\n\0]*)?)(\r?)(\n?)")
 """What may begin a chunk header. Blanks are legal only before an extension (BWS)."""
 _LARGEST = 2**63 - 1
+EXTENSIONS = 16 * 1024
+"""Bytes of chunk extensions in one body."""
 
 
 class ChunkedDecoder:
-    __slots__ = ("_after_data", "_announced", "_extensions", "_left", "_limits", "_partial", "_trailers")
+    __slots__ = ("_after_data", "_announced", "_extensions", "_left", "_partial", "_trailers")
 
     ends_with_connection = False
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._extensions = limits.extensions
+    def __init__(self) -> None:
+        self._extensions = EXTENSIONS
         self._left = 0
         """Bytes of the open chunk that have not come yet."""
         self._announced: int | None = None
@@ -75,7 +76,7 @@ class ChunkedDecoder:
             elif size:
                 position = self._open_chunk(data, start, size, into)
             else:
-                self._trailers = LineBlock(self._limits, "trailers")
+                self._trailers = LineBlock("trailers")
                 return self._feed_trailers(data[start:], into) if start < total else None
 
     def whole(self, data: bytes) -> bytes | None:
@@ -126,7 +127,7 @@ class ChunkedDecoder:
         if digits and (carriage or spent) and int(digits, 16) > _LARGEST:
             raise Malformed("chunk of 2^63 bytes or more")
         if spent > self._extensions:
-            raise Malformed(f"chunk extensions above {self._limits.extensions} bytes in one body")
+            raise Malformed(f"chunk extensions above {EXTENSIONS} bytes in one body")
         missing = not digits and bool(spent or carriage or feed)
         loose = bool(blanks) and not extension and (bool(carriage or feed) or match.end() < len(data))
         if missing or loose or (feed and not carriage) or (match.end() < len(data) and not feed):

@@ -9,12 +9,15 @@ from chaosproxy.http1.body import RawDecoder, decoder
 from chaosproxy.http1.connection import UNBOUNDED, Connection, Inbound, broken, promised_length
 from chaosproxy.http1.encoder import BodyEncoder
 from chaosproxy.http1.heads import ReceivedResponse, parse_response, response_block
-from chaosproxy.http1.lines import LIMITS, Limits, Malformed
+from chaosproxy.http1.lines import Malformed
 from chaosproxy.http1.writer import is_old, request_head
 from chaosproxy.model.headers import tokens
 from chaosproxy.model.messages import Abort, End, Event, RequestHead, ResponseHead
 from chaosproxy.model.places import Framing, Peer, Role
 from chaosproxy.session import Arrived, Closed, Closing, Granted, Signal, Stopped
+
+INTERIMS = 32
+"""1xx heads before one final head."""
 
 
 class ClientConnection(Connection):
@@ -22,13 +25,13 @@ class ClientConnection(Connection):
 
     role = Role.CLIENT
 
-    def __init__(self, *, limits: Limits = LIMITS) -> None:
-        super().__init__(limits=limits)
+    def __init__(self) -> None:
+        super().__init__()
         self.reusable = True
         self._request: RequestHead | None = None
         """Of the live stream, once its head has gone out."""
         self._persistent = True
-        self._block = response_block(limits)
+        self._block = response_block()
         self._interims = 0
         self._switching = False
         """A tunnel has been asked for and is neither granted nor refused."""
@@ -49,7 +52,7 @@ class ClientConnection(Connection):
                     break
                 answer = parse_response(self._block.lines, self._request)
                 events.append(answer.head)
-                self._block = response_block(self._limits)
+                self._block = response_block()
                 if isinstance(answer.head, ResponseHead):
                     return self._answered(answer, answer.head, events, behind)
                 self._count_interim()
@@ -59,8 +62,8 @@ class ClientConnection(Connection):
 
     def _count_interim(self) -> None:
         self._interims += 1
-        if self._interims > self._limits.interims:
-            raise Malformed(f"more than {self._limits.interims} interim heads")
+        if self._interims > INTERIMS:
+            raise Malformed(f"more than {INTERIMS} interim heads")
 
     def _answered(
         self, answer: ReceivedResponse, head: ResponseHead, events: list[Event], behind: bytes
@@ -80,7 +83,7 @@ class ClientConnection(Connection):
             return [arrived, *self._message_received(behind)]
         if self._decoder is None:
             self._inbound = Inbound.BODY
-            self._decoder = decoder(head.framing, answer.length, self._limits)
+            self._decoder = decoder(head.framing, answer.length)
         arrived = Arrived(self._stream, events)
         if behind:
             body = self._receive_body(behind)
@@ -155,7 +158,7 @@ class ClientConnection(Connection):
         self._count += 1
         self._stream = self._count
         self._inbound = Inbound.HEAD
-        self._block = response_block(self._limits)
+        self._block = response_block()
         self._interims = 0
         self._request = None
         self._trailers = ()

@@ -11,7 +11,7 @@ from enum import Enum, auto
 
 from chaosproxy.http1.body import Decoder
 from chaosproxy.http1.encoder import BodyEncoder
-from chaosproxy.http1.lines import LIMITS, Limits, Malformed
+from chaosproxy.http1.lines import Malformed
 from chaosproxy.http1.slowly import SlowSizes, joined, slow_head, slow_sizes
 from chaosproxy.http1.writer import interim_head
 from chaosproxy.model.codes import CANCEL, INTERNAL_ERROR
@@ -54,18 +54,17 @@ class Connection(ABC):
     """See `chaosproxy.session.Session`."""
 
     __slots__ = (
-        "_count", "_decoder", "_encoder", "_inbound", "_leaving", "_limits", "_outgoing", "_stream", "_trailers",
+        "_count", "_decoder", "_encoder", "_inbound", "_leaving", "_outgoing", "_stream", "_trailers",
         "_waiting", "closing", "hungry", "reusable",
     )  # fmt: skip
 
     role: Role
     protocol = "http/1.1"
 
-    def __init__(self, *, limits: Limits = LIMITS) -> None:
+    def __init__(self) -> None:
         self.closing: Closing | None = None
         self.reusable = False
         self.hungry = True
-        self._limits = limits
         self._count = 0
         self._stream = 0
         self._inbound = Inbound.IDLE

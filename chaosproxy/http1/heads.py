@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import h11
 
 from chaosproxy.http1.fields import HOP_BY_HOP, content_length, is_chunked, may_persist, travelling, upgrade_of
-from chaosproxy.http1.lines import Limits, LineBlock, Malformed
+from chaosproxy.http1.lines import LineBlock, Malformed
 from chaosproxy.http1.plain import is_plain_text, plain_fields, plain_request_line
 from chaosproxy.model.headers import Headers, without
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
@@ -46,12 +46,12 @@ class ReceivedResponse:
     persistent: bool
 
 
-def request_block(limits: Limits) -> LineBlock:
-    return LineBlock(limits, "request head", skip=2, check_first=_check_request_line)
+def request_block() -> LineBlock:
+    return LineBlock("request head", skip=2, check_first=_check_request_line)
 
 
-def response_block(limits: Limits) -> LineBlock:
-    return LineBlock(limits, "response head", check_first=_check_status_line)
+def response_block() -> LineBlock:
+    return LineBlock("response head", check_first=_check_status_line)
 
 
 def _check_request_line(line: bytes) -> None:

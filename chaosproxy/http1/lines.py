@@ -7,12 +7,16 @@ Must not know: what the lines mean, which peer sent them.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from chaosproxy.errors import Error
 
 TLS_HANDSHAKE = 0x16
 """What a TLS hello begins with (RFC 8446 section 5.1)."""
+LARGEST_HEAD = 64 * 1024
+"""Bytes of a head, or of trailers. Our own limits, for no library's is independent of the cut."""
+LONGEST_LINE = 16 * 1024
+"""Bytes of a request line."""
+MOST_FIELDS = 200
 
 
 class Malformed(Error):
@@ -23,38 +27,16 @@ class Malformed(Error):
         self.detail, self.status = detail, status
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much of a peer's bytes is held or skipped. Our own, for no library's limit is independent of the cut."""
-
-    head: int = 64 * 1024
-    """Bytes of a head, or of trailers."""
-    line: int = 16 * 1024
-    """Bytes of a request line."""
-    fields: int = 200
-    extensions: int = 16 * 1024
-    """Bytes of chunk extensions in one body."""
-    interims: int = 32
-    """1xx heads before one final head."""
-    waiting: int = 64 * 1024
-    """Bytes of pipelined requests held before the session is no longer hungry."""
-
-
-LIMITS = Limits()
-
-
 class LineBlock:
     """Takes lines until the empty one. `feed` it whatever comes; `lines` are complete once it answers bytes."""
 
-    __slots__ = ("_check_first", "_limits", "_partial", "_scanned", "_size", "_skip", "_what", "lines")
+    __slots__ = ("_check_first", "_partial", "_scanned", "_size", "_skip", "_what", "lines")
 
-    def __init__(
-        self, limits: Limits, what: str, *, skip: int = 0, check_first: Callable[[bytes], None] | None = None
-    ) -> None:
+    def __init__(self, what: str, *, skip: int = 0, check_first: Callable[[bytes], None] | None = None) -> None:
         """`what` names the block in a message. `skip` empty lines may stand before it. `check_first` may raise
         Malformed as soon as the first line is complete; with it the first line has its own limit (a request line)."""
         self.lines: list[bytes] = []
-        self._limits, self._what, self._skip, self._check_first = limits, what, skip, check_first
+        self._what, self._skip, self._check_first = what, skip, check_first
         self._partial = b""
         self._scanned = 0
         self._size = 0
@@ -102,10 +84,10 @@ class LineBlock:
         length = (end if end >= 0 else len(data)) - start
         if length and not self._scanned:
             self._check_opening(data[start])
-        if self._check_first is not None and not self.lines and length > self._limits.line:
-            raise Malformed(f"request line above {self._limits.line} bytes", 414)
-        if self._size + length > self._limits.head:
-            raise Malformed(f"{self._what} above {self._limits.head} bytes", 431)
+        if self._check_first is not None and not self.lines and length > LONGEST_LINE:
+            raise Malformed(f"request line above {LONGEST_LINE} bytes", 414)
+        if self._size + length > LARGEST_HEAD:
+            raise Malformed(f"{self._what} above {LARGEST_HEAD} bytes", 431)
         if end < 0:
             return -1
         if carriage < 0:  # RFC 9112 section 2.2: a bare LF may be taken for a line's end; we do not
@@ -131,5 +113,5 @@ class LineBlock:
         self.lines.append(line)
         if first and self._check_first is not None:
             self._check_first(line)
-        elif len(self.lines) - (self._check_first is not None) > self._limits.fields:
-            raise Malformed(f"more than {self._limits.fields} fields in the {self._what}", 431)
+        elif len(self.lines) - (self._check_first is not None) > MOST_FIELDS:
+            raise Malformed(f"more than {MOST_FIELDS} fields in the {self._what}", 431)

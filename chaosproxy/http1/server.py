@@ -10,7 +10,7 @@ from chaosproxy.http1.body import RawDecoder, decoder
 from chaosproxy.http1.connection import Connection, Inbound, broken, promised_length
 from chaosproxy.http1.encoder import BodyEncoder
 from chaosproxy.http1.heads import ReceivedRequest, parse_request, request_block
-from chaosproxy.http1.lines import LIMITS, Limits, Malformed
+from chaosproxy.http1.lines import Malformed
 from chaosproxy.http1.writer import interim_head, response_head
 from chaosproxy.model.codes import PROTOCOL_ERROR
 from chaosproxy.model.headers import tokens
@@ -20,6 +20,8 @@ from chaosproxy.session import Arrived, Closed, Closing, Gone, Signal
 
 _NO_REQUEST = RequestHead(b"GET", b"/")
 """Stands for a request whose head could not be read, so that it can be answered."""
+WAITING = 64 * 1024
+"""Bytes of pipelined requests held before the session is no longer hungry."""
 
 
 class ServerConnection(Connection):
@@ -27,12 +29,12 @@ class ServerConnection(Connection):
 
     role = Role.SERVER
 
-    def __init__(self, *, limits: Limits = LIMITS, scheme: bytes = b"http") -> None:
+    def __init__(self, *, scheme: bytes = b"http") -> None:
         """`scheme` is what a request that came here was made for: https behind TLS."""
-        super().__init__(limits=limits)
+        super().__init__()
         self._scheme = scheme
         self._inbound = Inbound.HEAD
-        self._block = request_block(limits)
+        self._block = request_block()
         self._request = _NO_REQUEST
         self._last = False
         """No request is read behind the live one."""
@@ -60,7 +62,7 @@ class ServerConnection(Connection):
             signals += self._resume_tunnel()
         elif self._inbound is Inbound.HEAD and self._waiting:
             signals += self._next_request()
-        self.hungry = len(self._waiting) <= self._limits.waiting
+        self.hungry = len(self._waiting) <= WAITING
         return signals
 
     def _resume_tunnel(self) -> list[Signal]:
@@ -104,7 +106,7 @@ class ServerConnection(Connection):
         if head.final:
             return [Arrived(self._stream, [head, End()]), *self._message_received(behind)]
         self._inbound = Inbound.BODY
-        self._decoder = decoder(head.framing, request.length, self._limits)
+        self._decoder = decoder(head.framing, request.length)
         signals: list[Signal] = [Arrived(self._stream, [head])]
         if behind:
             signals += self._receive_body(behind)
@@ -113,7 +115,7 @@ class ServerConnection(Connection):
     def _message_received(self, behind: bytes) -> list[Signal]:
         self._inbound = Inbound.HELD
         self._waiting = behind
-        self.hungry = len(behind) <= self._limits.waiting
+        self.hungry = len(behind) <= WAITING
         return []
 
     def _malformed(self, error: Malformed, events: list[Event]) -> list[Signal]:
@@ -194,7 +196,7 @@ class ServerConnection(Connection):
             return
         self._stream = 0
         self._inbound = Inbound.HEAD
-        self._block = request_block(self._limits)
+        self._block = request_block()
 
 
 def _merged(signals: list[Signal]) -> list[Signal]:

@@ -4,14 +4,13 @@ Must not know: HTTP/2, sockets, the chain.
 """
 
 from chaosproxy.http1.client import ClientConnection
-from chaosproxy.http1.lines import LIMITS, Limits
 from chaosproxy.http1.server import ServerConnection
 from chaosproxy.model.places import Role
 from chaosproxy.session import Session
 
 
-def Http1Session(role: Role, *, limits: Limits = LIMITS, scheme: bytes = b"http") -> Session:  # noqa: N802 - a constructor to its callers
+def Http1Session(role: Role, *, scheme: bytes = b"http") -> Session:  # noqa: N802 - a constructor to its callers
     """A fresh connection in `role`. `scheme` (server role) is that of the requests: https behind TLS."""
     if role is Role.SERVER:
-        return ServerConnection(limits=limits, scheme=scheme)
-    return ClientConnection(limits=limits)
+        return ServerConnection(scheme=scheme)
+    return ClientConnection()

@@ -164,7 +164,6 @@ class Goaway:
 
 
 Head = RequestHead | ResponseHead
-Terminal = End | Abort
 Event = RequestHead | ResponseHead | Interim | Data | Trailers | End | Abort | Goaway
 
 

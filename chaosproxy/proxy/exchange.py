@@ -223,7 +223,7 @@ class Exchange:
                 if chain.cancelled and not upstream.over and not (chain.last_words and upstream.awaits_last_words):
                     upstream.end(chain.cancel_cause, now, chain.upstream_endings)
                 if not upstream.over:
-                    upstream.credit(now)
+                    upstream.credit()
                 self._credit_client()
                 if not self._again:
                     break

@@ -185,7 +185,7 @@ class UpstreamSide:
                 passed = self._lane.carry_all(pieces, now, together)
                 if passed == len(pieces):
                     if self._line.bytes_in >= self.credit_at:
-                        self.credit(now)
+                        self.credit()
                     return
                 self._arrived(pieces[passed:], now)
             self._owner.settle(now)
@@ -201,7 +201,7 @@ class UpstreamSide:
                 self._arrived([event], now)
                 continue
             if self._retries(event):
-                self._retry(now)
+                self._retry()
                 return
             self._control(event, now)
             line.push_control(event, now)
@@ -251,7 +251,7 @@ class UpstreamSide:
             return False
         return endings.may_retry(event, used=self.connection is not None and self.connection.used)
 
-    def _retry(self, now: float) -> None:
+    def _retry(self) -> None:
         self._retried = True
         self._end_early = self.request_ended
         self.request_ended = False
@@ -292,7 +292,7 @@ class UpstreamSide:
             connection.shortcut = None
             connection.release(self.stream)
 
-    def credit(self, now: float) -> None:
+    def credit(self) -> None:
         """Tell the upstream how much of its answer was admitted."""
         admitted = self._line.take_admitted()
         self.credit_at = self._line.bytes_in + CREDITED

@@ -39,16 +39,3 @@ def strip_mount(path: str, mount: str) -> str | None:
     if path.startswith(mount) and path[len(mount)] == "/":
         return path[len(mount) :]
     return None
-
-
-def unmounted(target: bytes, mount: str) -> bytes:
-    """The request target with the mount taken off its path, everything else byte for byte."""
-    prefix = mount.encode("utf-8")
-    start = 0
-    scheme, separator, tail = target.partition(b"://")
-    if separator and scheme.isalnum():
-        start = len(scheme) + len(separator) + len(tail.partition(b"/")[0])
-    if not prefix or not target.startswith(prefix, start):
-        return target
-    rest = target[start + len(prefix) :]
-    return target[:start] + (rest if rest.startswith(b"/") else b"/" + rest)

@@ -36,14 +36,14 @@ def reset_on_close(connected: socket.socket) -> None:
     connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack(layout, 1, 0))
 
 
-async def fin(transport: Transport, linger: float = LINGER) -> None:
-    """Shut down for writing (under TLS with close_notify first), read and discard until EOF or `linger`, close."""
-    await _finish(transport, transport.fin, linger)
+async def fin(transport: Transport) -> None:
+    """Shut down for writing (under TLS with close_notify first), read and discard until EOF or for `LINGER`, close."""
+    await _finish(transport, transport.fin)
 
 
-async def no_close_notify(transport: Transport, linger: float = LINGER) -> None:
+async def no_close_notify(transport: Transport) -> None:
     """FIN without close_notify, then as `fin`. Without TLS it is `fin`."""
-    await _finish(transport, transport.cut, linger)
+    await _finish(transport, transport.cut)
 
 
 async def rst(transport: Transport) -> None:
@@ -68,12 +68,12 @@ async def _acknowledged(transport: Transport) -> None:
         return  # the peer was faster: nothing is left to wait for
 
 
-async def _finish(transport: Transport, shut_down: Callable[[], None], linger: float) -> None:
+async def _finish(transport: Transport, shut_down: Callable[[], None]) -> None:
     try:
         shut_down()
         if transport.holds:
             await _let_go(transport)
-        with trio.move_on_after(linger):
+        with trio.move_on_after(LINGER):
             # Under TLS the last cipher text may not have fitted; the FIN then follows it, and `writable` sends both.
             await transport.writable()
             await _discard(transport)

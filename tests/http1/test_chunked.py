@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chaosproxy.http1.body import RawDecoder, decoder
 from chaosproxy.http1.chunked import ChunkedDecoder
 from chaosproxy.http1.encoder import BodyEncoder
-from chaosproxy.http1.lines import LIMITS, Malformed
+from chaosproxy.http1.lines import Malformed
 from chaosproxy.model.messages import Data, Trailers
 from chaosproxy.model.places import Framing
 
@@ -28,7 +28,7 @@ def cut(data, places):
 
 def decoded(pieces):
     """The events, and what lies behind the body (None: not complete)."""
-    coder, events, behind = ChunkedDecoder(LIMITS), [], None
+    coder, events, behind = ChunkedDecoder(), [], None
     for piece in pieces:
         behind = coder.feed(piece, events) if behind is None else behind + piece
     return events, behind
@@ -52,7 +52,7 @@ def test_a_chunk_without_its_line_end_is_not_waited_for():
 
 
 def test_a_header_alone_yields_nothing_and_loses_no_size():
-    coder, events = ChunkedDecoder(LIMITS), []
+    coder, events = ChunkedDecoder(), []
     assert coder.feed(b"5", events) is None
     assert coder.feed(b"\r\n", events) is None
     assert events == []
@@ -128,7 +128,7 @@ def test_we_read_what_h11_writes(chunks, places):
 
 def verdict(pieces):
     """(body, complete or reason): what must not depend on the cut."""
-    coder, events = ChunkedDecoder(LIMITS), []
+    coder, events = ChunkedDecoder(), []
     result = "open"
     for piece in pieces:
         try:
@@ -184,12 +184,12 @@ def test_more_than_was_announced_loses_nothing_and_less_is_never_mended():
 
 
 def test_length_and_raw_bodies_are_one_data_a_read():
-    coder, events = decoder(Framing.LENGTH, 5, LIMITS), []
+    coder, events = decoder(Framing.LENGTH, 5), []
     assert coder.feed(b"he", events) is None
     assert coder.feed(b"llo!", events) == b"!"
     assert events == [Data(b"he"), Data(b"llo")]
     for framing in (Framing.CLOSE, Framing.TUNNEL):
-        raw = decoder(framing, 0, LIMITS)
+        raw = decoder(framing, 0)
         assert isinstance(raw, RawDecoder)
         events = []
         assert raw.feed(b"anything", events) is None

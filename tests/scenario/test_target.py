@@ -2,7 +2,7 @@
 
 import pytest
 
-from chaosproxy.scenario.target import path_of, strip_mount, unmounted
+from chaosproxy.scenario.target import path_of, strip_mount
 
 
 @pytest.mark.parametrize(
@@ -28,23 +28,3 @@ def test_path(target, path):
 )
 def test_strip_mount(path, rest):
     assert strip_mount(path, "/a") == rest
-
-
-@pytest.mark.parametrize(
-    ("target", "rest"),
-    [
-        (b"/a/b?c=d", b"/b?c=d"),
-        (b"/a?c=/a", b"/?c=/a"),
-        (b"/a", b"/"),
-        (b"/a/\xff", b"/\xff"),
-        (b"http://h/a/b", b"http://h/b"),
-        (b"http://h/a", b"http://h/"),
-        (b"/b", b"/b"),
-    ],
-)
-def test_unmounted(target, rest):
-    assert unmounted(target, "/a") == rest
-
-
-def test_without_a_mount_the_target_is_the_same():
-    assert unmounted(b"/a?b", "") == b"/a?b"
