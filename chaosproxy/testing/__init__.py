@@ -4,6 +4,7 @@ Rules: may import everything, is imported by nothing; importing it loads no Trio
 """
 
 from chaosproxy.testing.checks import check_fault, check_session, check_splitter
-from chaosproxy.testing.play import Cue, Played, Upload, play
+from chaosproxy.testing.play import Cue, Upload, play
+from chaosproxy.testing.played import Played
 
 __all__ = ["Cue", "Played", "Upload", "check_fault", "check_session", "check_splitter", "play"]

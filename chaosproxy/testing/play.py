@@ -19,19 +19,19 @@ The request's head comes at 0, the response's `head` with the first step that ne
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from random import Random
 
 from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.content import prepare
-from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.exit import WINDOW
 from chaosproxy.chain.fault import Context, FaultSpec
 from chaosproxy.chain.guard import Guards, watch
-from chaosproxy.chain.placed import Noted, Placed
+from chaosproxy.chain.placed import Placed
 from chaosproxy.framing.splitter import RecordKind
-from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead
+from chaosproxy.model.messages import Data, End, Event, RequestHead, ResponseHead
 from chaosproxy.model.places import Framing
+from chaosproxy.testing.played import Played
 
 GET = RequestHead(b"GET", b"/", ((b"Host", b"test"),), final=True)
 POST = RequestHead(b"POST", b"/", ((b"Host", b"test"), (b"Transfer-Encoding", b"chunked")), framing=Framing.CHUNKED)
@@ -54,74 +54,6 @@ class Cue:
 
 Step = tuple[float, bytes | Sequence[bytes] | int | str | Event | Upload | Cue]
 Faults = Sequence[FaultSpec] | Sequence[Sequence[FaultSpec]]
-
-
-@dataclass(slots=True, repr=False)
-class Played:
-    """What came of it. Times are rounded to nanoseconds."""
-
-    arrived: list[tuple[float, Event]] = field(default_factory=list)
-    """What the upstream sent."""
-    out: list[tuple[float, Event]] = field(default_factory=list)
-    """What came to the client."""
-    request: list[tuple[float, Event]] = field(default_factory=list)
-    """What came to the upstream."""
-    notes: list[Noted] = field(default_factory=list)
-    cancelled_at: float | None = None
-    """When the upstream was told that nobody wants it."""
-    cancel_cause: str = ""
-    upstream_endings: tuple[Ending, ...] = ()
-    """In which way it was to be told; () = as usual."""
-    end_cause: str | None = None
-    """The fault that made the answer's End."""
-    bytes_in: int = 0
-    records_in: int = 0
-    chunks_in: int = 0
-    bytes_out: int = 0
-    records_out: int = 0
-    admitted: int = 0
-    """Body bytes of the response that were credited to the upstream."""
-
-    @property
-    def body(self) -> list[tuple[float, bytes]]:
-        """The pieces of the body with their times."""
-        return [(time, event.payload) for time, event in self.out if isinstance(event, Data)]
-
-    @property
-    def data(self) -> bytes:
-        """All of the body."""
-        return b"".join(payload for _, payload in self.body)
-
-    @property
-    def head(self) -> tuple[float, ResponseHead] | None:
-        """The final head, if one came."""
-        return next(((time, event) for time, event in self.out if isinstance(event, ResponseHead)), None)
-
-    @property
-    def end(self) -> tuple[float, End | Abort] | None:
-        """The terminal, if one came."""
-        return next(((time, event) for time, event in self.out if isinstance(event, End | Abort)), None)
-
-    @property
-    def fired(self) -> list[tuple[float, str, str]]:
-        """When which fault did what."""
-        return [(round(note.t, 9), note.fault, note.detail) for note in self.notes if note.kind == "fired"]
-
-    @property
-    def not_fired(self) -> list[tuple[str, str]]:
-        """Which fault did nothing, and why."""
-        return [(note.fault, note.detail) for note in self.notes if note.kind == "not_fired"]
-
-    def __repr__(self) -> str:
-        rows = [(time, 0, _shown(event), "") for time, event in self.arrived]
-        if [type(event) for _, event in self.request] != [RequestHead, End]:
-            rows += [(time, 1, f"  to the upstream: {_shown(event)}", "") for time, event in self.request]
-        rows += [(round(note.t, 9), 1, f"  {note.fault}: {note.detail}", "") for note in self.notes]
-        rows += [(time, 2, "", _shown(event)) for time, event in self.out]
-        if self.cancelled_at is not None:
-            rows.append((self.cancelled_at, 3, f"  told: {self.cancel_cause}", ""))
-        rows.sort(key=lambda row: row[:2])
-        return "\n".join(["", *(f"{time:10.3f}  {left:48}  {right}".rstrip() for time, _, left, right in rows)])
 
 
 def play(
@@ -296,15 +228,3 @@ class _Player:
         chain.notes.clear()
         for guards in self.guards:
             guards.check()
-
-
-def _shown(event: Event) -> str:
-    match event:
-        case Data(payload):
-            return f"{len(payload):6} {payload[:32]!r}"
-        case Abort():
-            return f"Abort {event.scope} {event.manner} ({event.cause})"
-        case ResponseHead() | RequestHead():
-            return f"head {event.status if isinstance(event, ResponseHead) else event.method.decode('latin-1')}"
-        case _:
-            return type(event).__name__
