@@ -4,7 +4,7 @@ Must not know: what is done at a record.
 """
 
 from chaosproxy.chain.line import Line
-from chaosproxy.framing.choose import splitter_for
+from chaosproxy.framing.choose import kind_of, splitter_for
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.headers import Headers, first
 
@@ -15,5 +15,7 @@ def prepare(line: Line, headers: Headers, kind: RecordKind | None) -> None:
     coding = first(headers, b"content-encoding")
     if coding is not None and coding.lower() not in (b"", b"identity"):
         line.coded = True
-    else:
-        line.records = splitter_for(first(headers, b"content-type"), kind)
+        return
+    line.kind = kind or kind_of(first(headers, b"content-type"))
+    if line.kind is not None:
+        line.records = splitter_for(line.kind)

@@ -15,23 +15,12 @@ from chaosproxy.chain.exit import WINDOW, Exit
 from chaosproxy.chain.place import Node
 from chaosproxy.chain.span import Span
 from chaosproxy.chain.stage import Stage
-from chaosproxy.framing.grpc import GrpcSplitter
-from chaosproxy.framing.lines import LineSplitter
-from chaosproxy.framing.raw import ChunkSplitter
 from chaosproxy.framing.splitter import RecordKind, Splitter
-from chaosproxy.framing.sse import SseSplitter
 from chaosproxy.model.messages import Data, End, Event, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Way
 
 EMPTY: deque[Event] = deque()
 """Stands for each that is empty: it would hold 700 bytes. Nothing is ever put into it."""
-
-_KINDS: dict[type, RecordKind] = {
-    SseSplitter: "sse",
-    LineSplitter: "lines",
-    GrpcSplitter: "grpc",
-    ChunkSplitter: "chunks",
-}
 
 
 class Line:
@@ -168,8 +157,6 @@ class Line:
         match event:
             case RequestHead() | ResponseHead():
                 self.has_head = True
-                if self.records is not None and not self.coded:
-                    self.kind = _KINDS.get(type(self.records))
             case Trailers() | End():
                 self.complete = isinstance(event, End)
                 if self.records is not None and self.records.pending and self.completing is None:

@@ -12,7 +12,7 @@ import re2
 
 from chaosproxy.chain.pieces import Pieces
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.framing.blocks import LIMIT, every_unit
+from chaosproxy.framing.blocks import Blocks
 from chaosproxy.framing.records import payload as carried_by
 from chaosproxy.framing.records import terminal
 from chaosproxy.framing.splitter import RecordKind
@@ -32,8 +32,6 @@ class _Mark:
 
 HERE: Final = _Mark()
 """In a list of pieces: the trigger acts here."""
-TOO_LONG: Final = _Mark()
-"""In a list of pieces: a record has outgrown the limit and is passed on unread."""
 
 Found = list[Data | object]
 
@@ -41,17 +39,13 @@ Found = list[Data | object]
 class Reading:
     """One body, read for one trigger."""
 
-    def __init__(self, at: Trigger, kind: RecordKind, limit: int = LIMIT) -> None:
+    def __init__(self, at: Trigger, kind: RecordKind) -> None:
         self._at = at
         self._kind = kind
-        self._limit = limit
-        self._units = every_unit(kind)
+        self._blocks = Blocks(kind)
         self._pattern: Pattern | None = re2.compile(at.match.encode()) if at.match is not None else None
         self._holds = at.terminal != "after"
         self._pieces = Pieces()
-        self._raw = bytearray()
-        """The unit that has not ended, as far as it has come."""
-        self._given_up = False
         self._seen = 0
 
     @property
@@ -59,35 +53,26 @@ class Reading:
         """Bytes that have entered and not left."""
         return self._pieces.held
 
+    @property
+    def too_long(self) -> bool:
+        """A record has outgrown the limit and was passed on unread."""
+        return self._blocks.too_long
+
     def feed(self, data: Data) -> Found:
         """The pieces that may leave now, in order, with HERE where the trigger acts."""
         found: Found = []
-        payload, before = data.payload, self.held
+        before = self.held
         self._pieces.add(data)
-        total, start = self.held, 0
-        for end in self._units.feed(payload):
-            self._gather(payload[start:end], found)
-            place = None if self._given_up else self._place(bytes(self._raw))
-            if place is not None:
+        total = self.held
+        for end, unit in self._blocks.feed(data.payload):
+            place = None if unit is None else self._place(unit)
+            if unit is not None and place is not None:
                 stop = before + end  # all offsets are in what was there when this piece had come
-                found += self._pieces.take(stop - len(self._raw) + place - (total - self.held))
+                found += self._pieces.take(stop - len(unit) + place - (total - self.held))
                 found.append(HERE)
-            self._raw.clear()
-            self._given_up = False
-            start = end
-        self._gather(payload[start:], found)
-        kept = len(self._raw) if self._holds else 0
+        kept = self._blocks.held if self._holds else 0
         found += self._pieces.take(self.held - kept)
         return found
-
-    def _gather(self, piece: bytes, found: Found) -> None:
-        if self._given_up:
-            return
-        self._raw += piece
-        if len(self._raw) > self._limit:
-            self._given_up = True
-            self._raw.clear()
-            found.append(TOO_LONG)
 
     def rest(self) -> list[Data]:
         """Everything held, as it stands."""
@@ -96,7 +81,8 @@ class Reading:
     def end(self) -> Found:
         """The body is over: the last line needs no line feed to be a record; what else is unfinished is none."""
         found: Found = []
-        place = self._place(bytes(self._raw)) if self._units.pending and not self._given_up else None
+        last = self._blocks.last
+        place = self._place(last) if last else None
         if place is not None:
             found += self._pieces.take(place if self._holds else 0)
             found.append(HERE)

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 import trio
 
-from chaosproxy.framing.choose import splitter_for
-from chaosproxy.framing.splitter import Splitter
+from chaosproxy.framing.choose import kind_of, splitter_for
 from chaosproxy.http1.session import Http1Session
 from chaosproxy.http2.session import Http2Session
 from chaosproxy.model.headers import first
@@ -54,7 +53,8 @@ class Body:
         coding = (first(head.headers, b"content-encoding") or b"").lower()
         self._decoder = zlib.decompressobj(CODED[coding]) if coding in CODED else None
         readable = self._decoder is not None or coding in {b"", b"identity"}
-        self._splitter: Splitter | None = splitter_for(first(head.headers, b"content-type")) if readable else None
+        kind = kind_of(first(head.headers, b"content-type")) if readable else None
+        self._splitter = splitter_for(kind) if kind is not None else None
         self.text = b""
 
     def feed(self, payload: bytes) -> int:

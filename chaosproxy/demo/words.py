@@ -130,10 +130,9 @@ def _late(now: float, before: float) -> bool:
 def _error_at_the_end(answer: Answer) -> bool:
     """Whether the last event is an error in the shape of a provider."""
     kind = kind_of(answer.content_type.encode("latin-1"))
-    splitter = splitter_for(None, kind) if kind in {"sse", "lines"} else None
-    if kind is None or splitter is None:
+    if kind not in {"sse", "lines"}:
         return False
-    ends = [0, *splitter.feed(answer.text)]
+    ends = [0, *splitter_for(kind).feed(answer.text)]
     records = [answer.text[start:end] for start, end in pairwise(ends)]
     if not records or terminal(kind, records[-1]):
         return False

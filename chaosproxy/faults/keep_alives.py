@@ -11,12 +11,10 @@ Rules: pure data; what is made here is read back by `framing.traffic` as what it
 """
 
 import json
-from typing import Literal
 
 from chaosproxy.framing.splitter import RecordKind
+from chaosproxy.framing.traffic import KeepAlive
 from chaosproxy.model.messages import Data, RequestHead
-
-KeepAlive = Literal["comments", "ping_events", "empty_deltas"]
 
 _CHAT: dict[str, object] = {
     "id": "chatcmpl-keep-alive",

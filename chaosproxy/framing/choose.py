@@ -1,4 +1,4 @@
-"""Which splitter a body needs, by its content type or as the scenario says.
+"""Which records a body has, by its content type, and what finds them.
 
 Rules: a type that is not known has no records; nothing is guessed from the bytes.
 Must not know: headers, how records are found.
@@ -41,19 +41,16 @@ def kind_of(content_type: bytes | None) -> RecordKind | None:
     return None
 
 
-def splitter_for(content_type: bytes | None, kind: RecordKind | None = None) -> Splitter | None:
-    """A fresh splitter for one body: for `kind` if it is given, else for its content type; None = no records."""
-    chosen = kind or kind_of(content_type)
-    match chosen:
-        case None:
-            return None
+def splitter_for(kind: RecordKind, *, every_unit: bool = False) -> Splitter:
+    """A fresh one for one body; with `every_unit` it finds where each block, line or message ends, records or not."""
+    match kind:
         case "sse":
-            return SseSplitter()
+            return SseSplitter(every_block=every_unit)
         case "lines":
-            return LineSplitter()
+            return LineSplitter(every_line=every_unit)
         case "grpc":
-            return GrpcSplitter()
+            return GrpcSplitter(every_frame=every_unit)
         case "chunks":
             return ChunkSplitter()
         case _:
-            assert_never(chosen)
+            assert_never(kind)

@@ -7,9 +7,7 @@ Must not know: faults, what the record says.
 
 from typing import Literal
 
-from chaosproxy.framing.lines import LineSplitter
-from chaosproxy.framing.splitter import Splitter
-from chaosproxy.framing.sse import SseSplitter
+from chaosproxy.framing.choose import splitter_for
 from chaosproxy.model.messages import Data
 
 _BLANK_LINE = 4
@@ -21,7 +19,7 @@ class Seam:
 
     def __init__(self, kind: Literal["sse", "lines"]) -> None:
         self._blank_line = kind == "sse"
-        self._splitter: Splitter = SseSplitter() if kind == "sse" else LineSplitter()
+        self._splitter = splitter_for(kind)
         self._tail = b""
         self.records = 0
         """How many have ended so far."""

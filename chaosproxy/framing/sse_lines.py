@@ -1,6 +1,6 @@
 """Changes one block of an event stream line by line: what is not changed keeps its bytes, line ends included.
 
-Rules: `raw` is one unit as `blocks.every_unit` finds it, its blank line behind it, or the unfinished last one; a byte
+Rules: `raw` is one unit as `Blocks` reads it, its blank line behind it, or the unfinished last one; a byte
 order mark stays in front. A block of which no field is left is empty. Must not know: what the data means.
 """
 

@@ -12,6 +12,15 @@ from chaosproxy.model.json_values import parse
 
 Traffic = Literal["record", "comment", "ping_event", "empty_delta", "other"]
 
+KeepAlive = Literal["comments", "ping_events", "empty_deltas"]
+"""What servers say so that nobody takes them for dead."""
+
+KEEP_ALIVES: dict[KeepAlive, Traffic] = {
+    "comments": "comment",
+    "ping_events": "ping_event",
+    "empty_deltas": "empty_delta",
+}
+
 Members = dict[str, object]
 
 _HINTS = (b'"delta"', b'"choices"', b'"message"', b'"response"', b'"ping"')

@@ -9,7 +9,7 @@ from chaosproxy.model.messages import Data
 
 def fed(kind, pieces, edit, limit=1000):
     """What has left behind each piece, and at the end."""
-    records, editing = splitter_for(None, kind), Editing(kind, edit, limit)
+    records, editing = splitter_for(kind), Editing(kind, edit, limit)
     left = [editing.feed(Data(piece, records.feed(piece))) for piece in pieces]
     held = editing.held
     return left, held, editing.end(), editing
