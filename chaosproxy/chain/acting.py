@@ -93,7 +93,7 @@ class Actor(Place):
             case Ahead(data):
                 self.emit_ahead(data, now)
             case Vanish():
-                self.director.vanish(self, action, now)
+                self.director.vanish(self, action)
             case Wake():
                 self.rest = None
             case Cancel():
@@ -134,7 +134,7 @@ class Actor(Place):
         self.drowse(now)
 
     def _due_now(self, now: float) -> str:
-        if self.rest is None or (self.fault.ticks and self.fault.due <= now):
+        if self.rest is None or self.fault.due <= now:
             return "wake"
         return "time" if self.rest.time <= now else "idle"
 

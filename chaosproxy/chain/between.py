@@ -6,18 +6,12 @@ Must not know: any particular fault.
 from typing import TYPE_CHECKING
 
 from chaosproxy.chain.actions import FOREVER, Actions, Floor
-from chaosproxy.chain.fault import Fault
+from chaosproxy.chain.fault import Fault, FaultSpec
 from chaosproxy.model.messages import Data, End, Event, RequestHead
 from chaosproxy.model.places import Moment
 
 if TYPE_CHECKING:
     from chaosproxy.chain.stage import Stage
-
-
-class Anchor(Fault):
-    """The place on the response line of a fault of the request way: what it answers leaves from here."""
-
-    rest = FOREVER
 
 
 class Relay(Fault):
@@ -51,10 +45,10 @@ class Relay(Fault):
         return (Floor(floor), event) if floor > now else (event,)
 
 
-def watches_request(fault: Fault) -> bool:
+def watches_request(spec: FaultSpec, fault: Fault) -> bool:
     """Whether a fault of the response way must be told of the request."""
     rest, cls = fault.rest, type(fault)
     if rest is not None and (rest.moment in (Moment.REQUEST, Moment.REQUEST_END) or rest.idle != float("inf")):
         return True
     hears = cls.request_head is not Fault.request_head or cls.request_end is not Fault.request_end
-    return hears or fault.both_ways
+    return hears or spec.way == "both"

@@ -8,10 +8,11 @@ Must not know: sessions, sockets, which faults exist.
 from collections.abc import Sequence
 
 from chaosproxy.chain.actions import Finish, Reply, Vanish
-from chaosproxy.chain.between import Anchor, Relay, watches_request
+from chaosproxy.chain.between import Relay, watches_request
 from chaosproxy.chain.conditions import holds_for_client
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.exit import WINDOW
+from chaosproxy.chain.fault import Neutral
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.place import Place
 from chaosproxy.chain.placed import Noted, Placed
@@ -73,7 +74,7 @@ class Chain:
         except Exception as error:
             raise FaultBug(placed.hop, spec.name, placed.context, error) from error
         on_request = spec.way is Way.REQUEST
-        response = Stage(index, placed, Anchor() if on_request else fault, self)
+        response = Stage(index, placed, Neutral() if on_request else fault, self)  # what is answered leaves from here
         acting = Stage(index, placed, fault, self) if on_request else response
         if on_request:
             response.undecided = False
@@ -83,7 +84,7 @@ class Chain:
         self._acting.append(acting)
         if on_request:
             return [acting]
-        if not acting.inert and watches_request(fault):
+        if not acting.inert and watches_request(spec, fault):
             relay = Stage(index, placed, Relay(response), self)
             relay.undecided = False  # it tells whatever the answer's head will decide; the fault listens later
             return [relay]
@@ -238,7 +239,7 @@ class Chain:
         place.abandon()
         self._tell(place.index, now, whole=True)
 
-    def vanish(self, place: Place, vanish: Vanish, now: float) -> None:
+    def vanish(self, place: Place, vanish: Vanish) -> None:
         """The machine at `place` is gone, until it comes back."""
         for line in (self.request, self.response):
             if line.way in vanish.ways:

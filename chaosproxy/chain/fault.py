@@ -10,11 +10,14 @@ from dataclasses import dataclass, fields
 from random import Random
 from typing import ClassVar, TypeVar
 
-from chaosproxy.chain.actions import Actions, PassOn, Rest
+from chaosproxy.chain.actions import FOREVER, Actions, PassOn, Rest
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import BothWays, Way
+from chaosproxy.model.places import BothWays, Moment, Way
+
+BODY = Trigger(moment=Moment.BODY)
+"""Where a fault acts that may have an `at:` and has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +61,9 @@ class Fault:
     held: int = 0
     """Body bytes it holds itself; truthful at every return."""
     due: float = math.inf
-    """When it wants `wake` while awake."""
-    ticks: bool = False
-    """`due` counts at rest too."""
+    """When it wants `wake`, awake or at rest; infinite: never."""
     looks: bool = False
     """At rest it is shown every piece that passes (`saw`); it then has a place of its own, which costs."""
-    both_ways: bool = False
-    """It has a place on the other way too, where its `Vanish` reaches."""
     answers: bool = False
     """It answers by itself: the request goes no further than here."""
     serves_half_close: bool = False
@@ -132,6 +131,12 @@ class Fault:
         return ()
 
 
+class Neutral(Fault):
+    """Rests for ever: what runs where the parameters leave nothing to do."""
+
+    rest = FOREVER
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultSpec:
     """What a scenario says of one fault. Field names are the YAML keys (`if_` is `if`, `for_` is `for`); types and
@@ -163,6 +168,11 @@ class FaultSpec:
     def start(self, context: Context) -> Fault:
         """The running object for one exchange."""
         raise NotImplementedError  # a spec without it is a bug of whoever wrote it
+
+    @property
+    def trigger(self) -> Trigger:
+        """Where it acts: `at`, or its default."""
+        return self.at or BODY
 
     @property
     def edits(self) -> bool:

@@ -49,7 +49,7 @@ class Span:
         for stage in self.stages:
             rest = stage.rest
             assert rest is not None
-            stage.clocked = stage.fault.ticks or rest.time != math.inf or rest.idle != math.inf
+            stage.clocked = stage.fault.due != math.inf or rest.time != math.inf or rest.idle != math.inf
             if rest is FOREVER:
                 continue
             self.max_bytes = min(self.max_bytes, rest.bytes - stage.bytes)

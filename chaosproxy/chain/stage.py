@@ -49,15 +49,15 @@ class Stage(Actor):
         """Whether it applies is known at the head; until then it does nothing."""
         self.request_head: tuple[RequestHead, float] | None = None
         self.request_end: float | None = None
-        self._initial = fault.rest
+        self._initial = fault.rest, fault.due
         if self.undecided:
-            self.rest = ALWAYS
+            self.rest, fault.due = ALWAYS, math.inf
 
     def make_inert(self) -> None:
         """It does not apply to this exchange."""
         self.inert, self.undecided = True, False
         self.fault.unfired = "if"
-        self.fault.looks = False
+        self.fault.looks, self.fault.due = False, math.inf
         self.rest = ALWAYS
 
     # ---- body
@@ -194,7 +194,7 @@ class Stage(Actor):
             self.make_inert()
             return
         self.undecided = False
-        self.rest = self._initial
+        self.rest, self.fault.due = self._initial
         if self.request_head is not None:
             request, then = self.request_head
             self._meet(Moment.REQUEST, now)

@@ -7,7 +7,7 @@ where it has to act in front of it or inside it. Must not know: what is done the
 
 from chaosproxy.chain.actions import FOREVER, WAKE, Action, Actions, Rest
 from chaosproxy.chain.fault import Context, Fault
-from chaosproxy.chain.reading import HERE, TOO_LONG, Found, Reading
+from chaosproxy.chain.reading import HERE, Found, Reading
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Moment
@@ -109,11 +109,11 @@ class Triggered(Fault):
                 if self.looks:  # awake only in order to find the place: it is shown what it would be at rest
                     self.saw(one)
                 actions.append(one)
-            elif one is TOO_LONG:
-                self.unfired = "record too long"
             elif one is HERE and not self._spent:
                 self._fired += 1
                 actions.extend(self.fire(now))
+        if reading.too_long:
+            self.unfired = "record too long"
         if self._spent:
             actions.extend(reading.rest())
             actions.append(FOREVER)

@@ -11,7 +11,6 @@ from typing import ClassVar
 from chaosproxy.chain.actions import Actions, Finish
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context, FaultSpec, register
-from chaosproxy.chain.trigger import Trigger
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.model.codes import CANCEL
 from chaosproxy.model.places import Moment
@@ -54,7 +53,7 @@ class RunningAbortUpstream(Triggered):
     """Rests until the place."""
 
     def __init__(self, spec: AbortUpstream, context: Context) -> None:
-        at = spec.at or Trigger(moment=Moment.BODY)
+        at = spec.trigger
         super().__init__(at, context)
         self._finish = Finish(_SILENCE, "abort_upstream", upstream=spec.then, detail=f"ended the upstream {at.place}")
 

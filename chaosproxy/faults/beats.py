@@ -7,7 +7,7 @@ import math
 from collections import deque
 
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.framing.blocks import every_unit
+from chaosproxy.framing.choose import splitter_for
 from chaosproxy.framing.splitter import RecordKind, Splitter
 from chaosproxy.model.messages import Data
 from chaosproxy.model.places import Moment
@@ -30,7 +30,7 @@ class Between:
         if kind is None:
             return
         if self._units is None:
-            self._units = every_unit(kind)
+            self._units = splitter_for(kind, every_unit=True)
         ends = self._units.feed(data.payload)
         self._now = bool(ends) and ends[-1] == len(data.payload)
 

@@ -20,9 +20,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chaosproxy.chain.actions import FOREVER, Actions, Note, Rest, Vanish
-from chaosproxy.chain.fault import Context, FaultSpec, register
-from chaosproxy.chain.trigger import Trigger
+from chaosproxy.chain.actions import Actions, Note, Rest, Vanish
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.model.places import BothWays, Moment, Way
 from chaosproxy.model.units import Duration, show_duration
@@ -51,23 +50,19 @@ class Blackhole(FaultSpec):
             return [(("at",), "behind the end mark nothing is left to be lost; `end` is right before it")]
         return []
 
-    def start(self, context: Context) -> "RunningBlackhole":
-        return RunningBlackhole(self, context)
+    def start(self, context: Context) -> Fault:
+        return RunningBlackhole(self, context) if self.for_ else Neutral()
 
 
 class RunningBlackhole(Triggered):
     """Rests until the place, and again once the chain has stopped there."""
 
     def __init__(self, spec: Blackhole, context: Context) -> None:
-        at = spec.at or Trigger(moment=Moment.BODY)
-        super().__init__(at, context)
-        self.both_ways = spec.way == "both"
+        super().__init__(spec.trigger, context)
         self._ways = frozenset(Way) if spec.way == "both" else frozenset({spec.way})
         self._for = spec.for_ / context.speed
         self._how_long = "" if spec.for_ == math.inf else f" for {show_duration(spec.for_)}"
         self._which = "" if spec.way == "both" else f", {spec.way} only"
-        if not self._for:
-            self.rest, self.sees = FOREVER, ()
 
     def _next(self, now: float) -> Rest:
         """A time that comes while it is gone passes without it."""

@@ -21,11 +21,9 @@ class RunningDribble(Fault):
         self._detail = detail
         self._possible = possible
         self._asked = 0.0
-        if not dribble.every:
-            self.sees = ()
 
     def control(self, event: Event, now: float) -> Actions:
-        if not isinstance(event, RequestHead | ResponseHead) or not self._dribble.every:
+        if not isinstance(event, RequestHead | ResponseHead):
             return (event,)
         self.unfired = "protocol"
         self._asked = now

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from chaosproxy.chain.actions import FOREVER, WAKE, Action, Actions, At, Note, PassOn
-from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
 from chaosproxy.model.messages import Abort, Data, Event, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Way
 from chaosproxy.model.units import Duration, counted, lasting
@@ -39,7 +39,7 @@ class HoldHead(FaultSpec):
     def start(self, context: Context) -> Fault:
         if isinstance(self.until, str):
             return RunningHold(self.until, context)
-        return RunningDelay(self.until, context)
+        return RunningDelay(self.until, context) if self.until else Neutral()
 
 
 def opens_tunnel(head: ResponseHead | RequestHead, context: Context) -> bool:
@@ -62,7 +62,7 @@ class RunningDelay(Fault):
         self._detail = f"held the head {lasting(delay)}"
 
     def control(self, event: Event, now: float) -> Actions:
-        if not isinstance(event, RequestHead | ResponseHead) or not self._delay:
+        if not isinstance(event, RequestHead | ResponseHead):
             return (event,)
         if opens_tunnel(event, self._context):
             self.unfired = "protocol"

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar, Final, Literal
 
-from chaosproxy.chain.actions import FOREVER, Action, Actions, At, Note
-from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
+from chaosproxy.chain.actions import Action, Actions, At, Note
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
 from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, Interim, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Way
 from chaosproxy.model.units import FOREVER as WITHOUT_END
@@ -65,12 +65,12 @@ class Latency(FaultSpec):
             found.append((("capacity",), "a line on which nothing fits is no line; at least one byte"))
         return found
 
-    def start(self, context: Context) -> "RunningLatency":
-        return RunningLatency(self, context)
+    def start(self, context: Context) -> Fault:
+        return RunningLatency(self, context) if self.delay or self.jitter else Neutral()
 
 
 class RunningLatency(Fault):
-    """Awake from the head on, unless there is nothing to do."""
+    """Awake from the head on."""
 
     sees: tuple[type[Event], ...] = (RequestHead, ResponseHead, Interim, Goaway, Trailers, End, Abort)
 
@@ -84,14 +84,12 @@ class RunningLatency(Fault):
         if spec.jitter:
             self._detail += f" +- {show_duration(spec.jitter)} ({spec.distribution})"
         self.capacity = spec.capacity
-        if not self._delay and not self._jitter:
-            self.rest, self.sees = FOREVER, ()
 
     def data(self, data: Data, now: float) -> Actions:
         return self._late(data, now)
 
     def control(self, event: Event, now: float) -> Actions:
-        return (event,) if self.rest is FOREVER else self._late(event, now)
+        return self._late(event, now)
 
     def _late(self, event: Event, now: float) -> Actions:
         """From its arrival, so that nothing adds up."""

@@ -6,24 +6,18 @@ Imitates a model that makes a token every 20 ms, a server that writes on a timer
 stand on a schedule that is computed and never added up from sleeps; where nothing was waiting it begins anew.
 """
 
-import math
-from collections import deque
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Literal
 
-from chaosproxy.chain.actions import FOREVER, Action, Actions, Note, PassOn
-from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
-from chaosproxy.chain.pieces import Remains
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
 from chaosproxy.faults.dribbling import RunningDribble
-from chaosproxy.model.messages import Abort, Data, Dribble, End, Event, Trailers
+from chaosproxy.faults.pacing import RunningPace
+from chaosproxy.model.messages import Dribble
 from chaosproxy.model.places import Way
 from chaosproxy.model.units import FOREVER as WITHOUT_END
 from chaosproxy.model.units import Count, Duration, Size, counted, show_duration
 
 Region = Literal["body", "head", "chunk_size"]
-
-ROOM: Final = 64 * 1024
-"""Body bytes that may wait for their turn; then the sender has to."""
 
 
 @register
@@ -62,90 +56,11 @@ class Pace(FaultSpec):
             found.append((("every",), "a turn that never comes is a stall"))
         return found
 
-    def start(self, context: Context) -> "RunningPace | RunningDribble":
+    def start(self, context: Context) -> Fault:
+        if not self.every:
+            return Neutral()
         if self.region == "body":
             return RunningPace(self, context)
         dribble = Dribble(self.region, self.bytes or 1, self.every / context.speed)
         detail = f"{self.region}: {counted(dribble.nbytes, 'byte')} every {show_duration(self.every)}"
         return RunningDribble(dribble, detail, possible=self.way is Way.REQUEST or context.protocol != "h2")
-
-
-class RunningPace(Fault):
-    """Awake for the body. It holds the pieces whole, and what ends the message behind them; a turn cuts what it needs, so
-    that a long piece costs nothing in advance."""
-
-    capacity = ROOM
-
-    def __init__(self, spec: Pace, context: Context) -> None:
-        self._events = spec.events
-        self._most = spec.events or spec.bytes or 1
-        self._every = spec.every / context.speed
-        turn = counted(self._most, "byte" if spec.events is None else "event")
-        self._detail = f"{turn} every {show_duration(spec.every)}"
-        self._waiting: deque[Remains | Event] = deque()
-        self._turn = -math.inf
-        """When the present turn began."""
-        self._used = 0
-        """Bytes or records that have left in it."""
-        self._noted = False
-        if not self._every:
-            self.rest, self.sees = FOREVER, ()
-
-    def data(self, data: Data, now: float) -> Actions:
-        if self._events is not None and self.kind is None:
-            return (data,)
-        self.held += len(data.payload)
-        if not self._waiting and now >= self._turn + self._every:
-            self._turn, self._used = now, 0
-        self._waiting.append(Remains(data))
-        return self._go_on(now)
-
-    def control(self, event: Event, now: float) -> Actions:
-        if self._waiting and isinstance(event, Trailers | End | Abort):
-            self._waiting.append(event)
-            return ()
-        return (event,)
-
-    def wake(self, now: float) -> Actions:
-        return self._go_on(now)
-
-    def hangup(self, now: float) -> Actions:
-        self._waiting.clear()
-        self.held, self.due = 0, math.inf
-        return (PassOn(),)
-
-    def _go_on(self, now: float) -> Actions:
-        """Whatever has its turn by now; several turns if the alarm was late."""
-        actions: list[Action] = []
-        waiting = self._waiting
-        while waiting:
-            first = waiting[0]
-            if isinstance(first, Remains):
-                if self._used >= self._most:
-                    if self._turn + self._every > now:
-                        break
-                    self._turn, self._used = self._turn + self._every, 0
-                actions.append(self._what_fits(first))
-                if first.left:
-                    continue
-            else:
-                actions.append(first)
-            waiting.popleft()
-        self.due = self._turn + self._every if waiting else math.inf
-        if waiting and not self._noted:
-            self._noted = True
-            actions.append(Note("fired", self._detail))
-        return tuple(actions)
-
-    def _what_fits(self, data: Remains) -> Data:
-        """What of a piece the present turn carries, which is at least something."""
-        cut = data.left
-        left = self._most - self._used
-        if self._events is None:
-            cut = min(cut, left)
-        elif data.records >= left:
-            cut = data.end_of(left)
-        piece = data.take(cut)
-        self._used += len(piece.payload) if self._events is None else len(piece.ends)
-        self.held -= len(piece.payload)
-        return piece

@@ -8,18 +8,12 @@ on. Servers that know about idle timeouts say something meanwhile (`keep_alives.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chaosproxy.chain.actions import FOREVER, Action, Actions, Ahead, Floor, Note, Pause
-from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
-from chaosproxy.chain.reading import Found, Reading
-from chaosproxy.chain.trigger import Trigger
-from chaosproxy.chain.triggered import Triggered
-from chaosproxy.faults.keep_alives import KeepAlive, keep_alive
-from chaosproxy.faults.stalling import Beats, Between
-from chaosproxy.model.messages import Data
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
+from chaosproxy.faults.stalling import RunningStall
+from chaosproxy.framing.traffic import KeepAlive
 from chaosproxy.model.places import Moment, Way
-from chaosproxy.model.units import Duration, Size, lasting
+from chaosproxy.model.units import Duration, Size
 
-BODY = Trigger(moment=Moment.BODY)
 _BEFORE_THE_HEAD = (Moment.REQUEST, Moment.REQUEST_END)
 
 
@@ -73,7 +67,7 @@ class Stall(FaultSpec):
         return self.meanwhile is not None or (self.at is not None and self.at.reads_records)
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
-        at = self.at or BODY
+        at = self.trigger
         found: list[tuple[tuple[str, ...], str]] = []
         if at.moment is Moment.AFTER_END:
             found.append((("at",), "behind the end mark there is nothing left to hold back; `end` is right before it"))
@@ -92,64 +86,4 @@ class Stall(FaultSpec):
         return found
 
     def start(self, context: Context) -> Fault:
-        return RunningStall(self, context) if self.for_ else NoStall()
-
-
-class NoStall(Fault):
-    """For no time at all."""
-
-    rest = FOREVER
-
-
-class RunningStall(Triggered):
-    """Rests until the place, and from there on too: the queue is the chain's."""
-
-    def __init__(self, spec: Stall, context: Context) -> None:
-        at = spec.at or BODY
-        super().__init__(at, context)
-        self._room = spec.capacity
-        self.capacity = 0 if at.reads_content else spec.capacity
-        self._for = spec.for_ / context.speed
-        self._by_clock = at.time is not None or at.idle is not None
-        self._request = context.request
-        self._until = context.began
-        self._between = Between(at)
-        self._beats: Beats | None = None
-        if spec.meanwhile is not None:
-            [(self._what, every)] = spec.meanwhile.given
-            self._beats = Beats(every / context.speed)
-            self.looks = self._between.must_look
-            self.ticks = True
-        self._how_long = lasting(spec.for_)
-
-    def saw(self, data: Data) -> None:
-        self._between.saw(data, self.kind)
-
-    def fire(self, now: float) -> Actions:
-        """At a time everything that is still here waits; at a place only what is behind it."""
-        begin, detail = max(now, self._until), f"{self._how_long} {self._place}"
-        goes_on = self._by_clock and begin > now
-        self._until = max(self._until, (now if self._by_clock else begin) + self._for)
-        if self._beats is not None:
-            if keep_alive(self._what, self.kind, self._request) is None:
-                detail += f", silent: no {self._what} can be said here"
-            elif not self._between.records(stalled=goes_on):
-                detail += ", silent: in the middle of a record"
-            else:
-                self._beats.add(begin, self._until, extends=goes_on)
-                self.due = self._beats.due
-        return (Note("fired", detail), Floor(self._until) if self._by_clock else Pause(self._until))
-
-    def _carry_out(self, reading: Reading, found: Found, now: float) -> list[Action]:
-        """Who reads is awake all the time: it has room only while it stalls, and the record it is reading needs none."""
-        actions = super()._carry_out(reading, found, now)
-        self.capacity = self._room + self.held if now < self._until else 0
-        return actions
-
-    def wake(self, now: float) -> Actions:
-        assert self._beats is not None
-        said = keep_alive(self._what, self.kind, self._request)
-        assert said is not None
-        self._beats.beaten(now)
-        self.due = self._beats.due
-        return (Ahead(said),)
+        return RunningStall(self, context) if self.for_ else Neutral()

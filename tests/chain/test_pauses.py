@@ -41,7 +41,6 @@ class RunningStop(Triggered):
         self._spec = spec
         self.capacity = spec.room
         self.looks = spec.looks
-        self.ticks = spec.beat > 0
         self.seen = b""
 
     def saw(self, data):

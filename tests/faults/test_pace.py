@@ -7,7 +7,7 @@ import pytest
 from chaosproxy.chain.fault import Context
 from chaosproxy.errors import ScenarioError
 from chaosproxy.faults import Pace
-from chaosproxy.faults.pace import ROOM
+from chaosproxy.faults.pacing import ROOM
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
 from chaosproxy.model.places import Framing, Peer, Way
 from chaosproxy.scenario.load import load
