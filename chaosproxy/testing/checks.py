@@ -12,7 +12,8 @@ from chaosproxy.framing.splitter import Splitter
 from chaosproxy.model.messages import Abort, Data, End, Event, Trailers
 from chaosproxy.model.places import Peer
 from chaosproxy.session import Arrived, Session, Signal
-from chaosproxy.testing.play import POST, Played, Step, Upload, play
+from chaosproxy.testing.play import POST, Step, Upload, play
+from chaosproxy.testing.played import Played
 
 _EVENTS = [b"data: %d\n\n" % number for number in range(8)]
 _BROKEN = Abort("upstream:fin", Peer.UPSTREAM)
