@@ -116,7 +116,7 @@ class Place(ABC):
         self.away = 0.0
         """Until when the machine is gone; 0 = it is there."""
         self.head: ResponseHead | RequestHead | None = None
-        """The head that has entered."""
+        """The head that has entered; then the one that has been let go, which the fault may have made itself."""
         self.passed_head = False
         """A head has been let go."""
         self.closed = False
@@ -204,7 +204,7 @@ class Place(ABC):
             if isinstance(event, End | Abort):
                 self.sealed = True
             elif isinstance(event, RequestHead | ResponseHead):
-                self.passed_head = True
+                self.head, self.passed_head = event, True
             if not self.outbox and release <= now:
                 self._leave(event, now)
                 return

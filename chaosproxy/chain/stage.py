@@ -169,7 +169,8 @@ class Stage(Actor):
         return spec.edits and spec.way is self.line.way
 
     def _see_head(self, head: ResponseHead | RequestHead) -> None:
-        self.head = head
+        if not self.passed_head:
+            self.head = head
         self.fault.kind = self.line.kind
 
     def _head(self, head: ResponseHead | RequestHead, now: float) -> ResponseHead | RequestHead:

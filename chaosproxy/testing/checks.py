@@ -68,9 +68,13 @@ def check_fault(spec: FaultSpec, *, neutral: bool = False, scripts: dict[str, Se
 
 
 def _check_bytes(spec: FaultSpec, played: Played, where: str) -> None:
-    """An answer that the upstream has ended is what the upstream sent. (How many bytes, the guards have counted.)"""
-    changes = spec.edits or spec.rewrites_body
-    if changes or played.end_cause is not None or played.end is None or not isinstance(played.end[1], End):
+    """An answer that no fault has ended is what the upstream sent. (How many bytes, the guards have counted.)"""
+    if played.end_cause is not None or played.end is None or not isinstance(played.end[1], End):
+        return
+    assert played.cancelled_at is not None or any(isinstance(event, End) for _, event in played.arrived), (
+        f"{where}: an End of its own, while the upstream is still asked: who ends an exchange answers Finish"
+    )
+    if spec.edits or spec.rewrites_body:
         return
     sent = b"".join(event.payload for _, event in played.arrived if isinstance(event, Data))
     assert played.data == sent, (

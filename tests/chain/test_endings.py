@@ -1,11 +1,14 @@
 """The table of endings: what each becomes, where it is possible, and what is taken where it is not."""
 
+from dataclasses import dataclass
 from random import Random
+from typing import ClassVar
 
 import pytest
 
+from chaosproxy.chain.actions import FOREVER, Finish, Rest
 from chaosproxy.chain.endings import ABORT, Ending
-from chaosproxy.chain.fault import Context
+from chaosproxy.chain.fault import Context, Fault, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Cut
 from chaosproxy.model.messages import Abort, Data, End, Goaway, RequestHead, ResponseHead, Trailers
@@ -197,3 +200,35 @@ def test_a_goaway_leaves_the_streams_up_to_its_last_alive(play, last, number, su
 
 def test_on_http1_no_stream_survives_a_goaway(play):
     assert play(cut(Ending("goaway", last="max")), WHOLE).end[0] == 2.0
+
+
+class Early(Fault):
+    """Sends a head of its own when the request is complete, swallows the upstream's, and ends at the second event."""
+
+    rest = FOREVER
+
+    def request_end(self, now):
+        return (ResponseHead(200, ((b"content-type", b"text/event-stream"),), framing=Framing.CHUNKED), Rest(records=2))
+
+    def control(self, event, now):
+        return () if isinstance(event, ResponseHead) else (event,)
+
+    def reached(self, limit, now):
+        return (FOREVER, Finish((Ending("clean"),), "early"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyHead(FaultSpec):
+    name: ClassVar[str] = "early"
+
+    def start(self, context):
+        return Early()
+
+
+def test_whether_an_answer_can_end_clean_is_a_matter_of_the_head_that_has_gone_out(play):
+    """The length of the upstream's head, which was swallowed, was never promised to the client."""
+    sized = ResponseHead(200, ((b"content-type", b"text/event-stream"), (b"content-length", b"99")))
+    played = play([EarlyHead()], [(1.0, b"data: 1\n\n"), (2.0, b"data: 2\n\n"), (3.0, b"data: 3\n\n")], head=sized)
+    assert played.head[0] == 0.0
+    assert played.body == [(1.0, b"data: 1\n\n"), (2.0, b"data: 2\n\n")]
+    assert (played.end, played.end_cause, played.cancelled_at) == ((2.0, End()), "early", 2.0)

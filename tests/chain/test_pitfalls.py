@@ -236,14 +236,20 @@ class Answering(Fault):
     """Makes a head of its own and then wants to end cleanly."""
 
     rest = Rest(time=1.0)
+    made = SSE
 
     def reached(self, limit, now):
-        return (SSE, Data(b"data: own\n\n"), Finish((Ending("clean"),), "own"))
+        return (self.made, Data(b"data: own\n\n"), Finish((Ending("clean"),), "own"))
 
 
-def test_a_head_of_its_own_has_no_length_to_reach_so_it_cannot_end_cleanly(play):
-    played = play([Own(make=Answering)], [])
-    assert (played.data, type(played.end[1])) == (b"data: own\n\n", Abort)
+class Promising(Answering):
+    made = ResponseHead(200, ((b"content-length", b"12"),))
+
+
+@pytest.mark.parametrize(("make", "end"), [(Answering, End), (Promising, Abort)])
+def test_a_head_of_its_own_says_whether_it_can_end_cleanly(play, make, end):
+    played = play([Own(make=make)], [])
+    assert (played.data, type(played.end[1])) == (b"data: own\n\n", end)
 
 
 class LateReply(Fault):

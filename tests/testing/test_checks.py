@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chaosproxy.chain.actions import FOREVER, Rest
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Condition, Fault, FaultSpec
 from chaosproxy.chain.trigger import Trigger
@@ -175,6 +176,20 @@ class Pairs(Fault):
 def test_a_fault_that_takes_pieces_for_events_is_caught():
     with pytest.raises(AssertionError, match=r"in one piece: .* a Data is a piece of body"):
         check_fault(Claims(make=Pairs))
+
+
+class Ends(Fault):
+    """Ends the answer with an End of its own."""
+
+    rest = Rest(records=1)
+
+    def reached(self, limit, now):
+        return (End(), FOREVER)
+
+
+def test_a_fault_that_ends_the_answer_alone_is_caught():
+    with pytest.raises(AssertionError, match="answers Finish"):
+        check_fault(Claims(make=Ends), scripts={"no end": [(0.1, b"data: 1\n\n"), (0.2, b"data: 2\n\n")]})
 
 
 def test_a_failing_upload_shows_what_the_upstream_got():
