@@ -1,4 +1,4 @@
-"""What a fault answers, carried out at its place; when it fires, rests and wakes.
+"""What a fault is told out of band, and what it answers, carried out at its place; when it fires, rests and wakes.
 
 Rules: an action is the only thing that can wake a fault or lay it to rest. What a fault raises, or a deadline that does
 not move, is a bug of that fault and names it. Must not know: what enters (`stage.py`), what the fault does.
@@ -49,16 +49,6 @@ class Actor(Place):
     def asked_full(self, now: float) -> None:
         self.act(self._ask("full", now), now)
 
-    def hears_room(self, now: float) -> None:
-        """The output, which was blocked, has room again: the clock that stood still goes on."""
-        since, self.stopped = self.stopped, None
-        assert since is not None
-        self.last = now - max(0.0, since - self.last)
-        self.line.dirty = True
-        if self.rest is None and not self.closed:
-            self.act(self._ask("unblocked", since, now), now)
-            self.drowse(now)
-
     def reach(self, limit: str, now: float) -> None:
         """A limit of the rest is met: the fault is awake unless it answers a new Rest."""
         self.act(self._reached(limit, now), now)
@@ -106,6 +96,46 @@ class Actor(Place):
                 self.director.finish(self, action, now)
             case _:
                 self.emit(action, now)
+
+    # ---- what it is told
+
+    def hears_hangup(self, now: float) -> bool:
+        """The client is gone. Whether the next hop is told now; else this place drains, awake, until it says so."""
+        self.told = True
+        self.rouse()
+        actions = (PassOn(),) if self.inert or self.undecided else self._ask("hangup", now)
+        passes = any(isinstance(one, PassOn) for one in actions)
+        self.silence()
+        if not passes:
+            self.rest = None
+        self.act(tuple(one for one in actions if not isinstance(one, PassOn)), now)
+        if passes:
+            self.abandon()
+        return passes
+
+    def vanish(self, time: float) -> None:
+        """Nothing enters or leaves before `time`."""
+        if not self.closed:
+            self.rouse()
+            self.away, self.floor = max(self.away, time), max(self.floor, time)
+            self.line.dirty = True
+
+    def hears_cue(self, name: str, now: float) -> None:
+        """A named input from outside."""
+        if not (self.closed or self.inert or self.undecided):
+            self.rouse()
+            self.act(self._ask("cue", name, now), now)
+            self.drowse(now)
+
+    def hears_room(self, now: float) -> None:
+        """The output, which was blocked, has room again: the clock that stood still goes on."""
+        since, self.stopped = self.stopped, None
+        assert since is not None
+        self.last = now - max(0.0, since - self.last)
+        self.line.dirty = True
+        if self.rest is None and not self.closed:
+            self.act(self._ask("unblocked", since, now), now)
+            self.drowse(now)
 
     # ---- time, rest and waking
 

@@ -7,12 +7,13 @@ Must not know: sessions, sockets, which faults exist.
 
 from collections.abc import Sequence
 
-from chaosproxy.chain.actions import Finish, Reply, Vanish
+from chaosproxy.chain.actions import Finish, Reply
 from chaosproxy.chain.between import Relay, watches_request
 from chaosproxy.chain.conditions import holds_for_client
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.exit import WINDOW
 from chaosproxy.chain.fault import Neutral
+from chaosproxy.chain.leaving import NONE, Leaving
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.place import Place
 from chaosproxy.chain.placed import Noted, Placed
@@ -20,46 +21,28 @@ from chaosproxy.chain.resolve import chosen, events_of, made, survives
 from chaosproxy.chain.stage import Stage
 from chaosproxy.errors import FaultBug
 from chaosproxy.model.messages import End, Event
-from chaosproxy.model.places import Peer, Way
-
-NOBODY: frozenset[Peer] = frozenset()
-NONE: frozenset[int] = frozenset()
-"""One for all: each set that is made empty is 200 bytes more for each exchange."""
+from chaosproxy.model.places import Way
 
 
-class Chain:
+class Chain(Leaving):
     """Built from the faults in the order a response travels, upstream first."""
 
-    __slots__ = (
-        "_absent", "_acting", "_fired", "_own_ends", "_responses", "_unnoticed", "_untold", "began", "cancel_cause",
-        "cancelled", "last_words", "notes", "request", "response", "silent", "upstream_endings",
-    )  # fmt: skip
+    __slots__ = ("_fired", "_own_ends", "began", "last_words", "notes", "silent", "upstream_endings")
 
     def __init__(self, placed: Sequence[Placed], *, began: float, window: int = WINDOW, lazy: bool = True) -> None:
         """`began`: when the request's first byte came. `lazy`: see `Line`."""
+        super().__init__()
         self.notes: list[Noted] = []
         """Append-only; the driver drains it."""
-        self.cancelled = False
-        """Nobody wants the upstream any more: it is not dialled, or it is told."""
         self.last_words = False
         """A fault of the request way has ended it: what it let pass of the request still goes to the upstream, first."""
-        self.cancel_cause = ""
-        """Why: the fault's cause, or the hangup's."""
         self.upstream_endings: tuple[Ending, ...] = ()
         """How the upstream is to be told; see `Finish.upstream`."""
         self.silent: str | None = None
         """The cause of a silence that is not the last word: machines nearer the client live on, and may act on it."""
         self.began = began
         self._fired = NONE
-        self._absent = NONE
-        """Faults whose machine is gone for what comes from the client."""
-        self._untold: tuple[int, bool] | None = None
-        """A leaving that waits for such a machine."""
-        self._unnoticed: str | None = None
         self._own_ends: list[tuple[End, str]] = []
-        self._responses: list[Stage] = []
-        self._acting: list[Stage] = []
-        """For each fault the place at which it acts."""
         requests: list[Stage] = []
         for index, one in enumerate(placed):
             requests[:0] = self._seat(index, one)
@@ -109,7 +92,7 @@ class Chain:
             self.request.wake(now)
         if self.response.due <= now:
             self.response.wake(now)
-        self._catch_up(now)
+        self.catch_up(now)
 
     @property
     def serves_half_close(self) -> bool:
@@ -122,21 +105,11 @@ class Chain:
         terminal = self.response.exit.terminal
         return next((cause for end, cause in self._own_ends if end is terminal), None)
 
-    def hangup(self, now: float, cause: str) -> None:
-        """The client is gone: each hop is told, from the client's side on, until one swallows it."""
-        if Peer.CLIENT in self.unheard:
-            self._unnoticed = cause
-            return
-        self.cancel_cause = self.cancel_cause or cause
-        self.response.discard()
-        self._tell(len(self._responses), now, whole=self.request.complete)
-        self._settle(now)
-
     def cue(self, name: str, now: float) -> None:
         """A named input from outside, to every fault."""
         for stage in self._acting:
             stage.hears_cue(name, now)
-        self._settle(now)
+        self.settle(now)
 
     def close(self, now: float) -> None:
         """The exchange is over: note every fault that never acted, and why."""
@@ -155,10 +128,6 @@ class Chain:
             if stage.line.records is None:
                 return "no records"
         return "not reached"
-
-    def _settle(self, now: float) -> None:
-        self.request.settle(now)
-        self.response.settle(now)
 
     # ---- the places' side
 
@@ -200,7 +169,7 @@ class Chain:
         if finish.keep_upstream:
             place.told = out.told = True
         else:
-            self._leave(place, finish.cause, now)
+            self.leave(place, finish.cause, now)
 
     def _lives_on(self, out: Stage) -> bool:
         """A machine nearer the client than this place is still at work. (Below HTTP there are none.)"""
@@ -216,7 +185,7 @@ class Chain:
             return
         place.closed = True
         self._let_go(out, events_of(reply), now, cause)
-        self._leave(place, cause, now)
+        self.leave(place, cause, now)
 
     def _let_go(self, out: Stage, events: tuple[Event, ...], now: float, cause: str = "") -> None:
         """Emit at a place of the response line, whose fault may stand on the other one."""
@@ -232,73 +201,4 @@ class Chain:
     def cancel(self, place: Place, now: float) -> None:
         """A fault no longer wants the upstream; what it has emitted still flows."""
         place.closed = self._responses[place.index].closed = True
-        self._leave(place, place.placed.spec.name, now)
-
-    def passed_on(self, place: Place, now: float) -> None:
-        """A fault that had swallowed the hangup, or delayed it, tells the next hop after all."""
-        place.abandon()
-        self._tell(place.index, now, whole=True)
-
-    def vanish(self, place: Place, vanish: Vanish) -> None:
-        """The machine at `place` is gone, until it comes back."""
-        for line in (self.request, self.response):
-            if line.way in vanish.ways:
-                next(stage for stage in line.stages if stage.index == place.index).vanish(vanish.time)
-                line.due = min(line.due, vanish.time)  # the one on which nothing happens now plans nothing
-        if Way.REQUEST in vanish.ways:
-            self._absent |= {place.index}
-
-    def came_back(self, place: Place) -> None:
-        """The machine is there again."""
-        if place is self._acting[place.index]:
-            self._absent -= {place.index}
-
-    def _catch_up(self, now: float) -> None:
-        """A leaving stands behind what was sent before it."""
-        if self._untold is not None and self._untold[0] - 1 not in self._absent:
-            (index, whole), self._untold = self._untold, None
-            self._tell(index, now, whole=whole)
-            self._settle(now)
-        if self._unnoticed is not None and Peer.CLIENT not in self.unheard:
-            cause, self._unnoticed = self._unnoticed, None
-            self.hangup(now, cause)
-
-    @property
-    def unheard(self) -> frozenset[Peer]:
-        """Whose bytes nobody reads, and whose leaving nobody sees: the machine at that end is gone."""
-        found = set[Peer]()
-        if any(self._responses[index].placed.hop == self._responses[-1].placed.hop for index in self._absent):
-            found.add(Peer.CLIENT)
-        if any(stage.away and stage.placed.hop == self._responses[0].placed.hop for stage in self._responses):
-            found.add(Peer.UPSTREAM)
-        return frozenset(found) if found else NOBODY
-
-    def _leave(self, place: Place, cause: str, now: float) -> None:
-        """For every hop nearer the upstream this ending is its client leaving."""
-        self.cancel_cause = self.cancel_cause or cause
-        place.told = self._responses[place.index].told = True
-        self._tell(place.index, now, whole=self._request_has_passed(place))
-
-    def _request_has_passed(self, place: Place) -> bool:
-        """Whether the whole request has gone, or will go, beyond this place."""
-        if place.line is self.request:
-            return False  # it swallows what still comes
-        relay = next((stage.fault for stage in self.request.stages if stage.index == place.index), None)
-        return self.request.complete and not (isinstance(relay, Relay) and relay.telling)
-
-    def _tell(self, index: int, now: float, *, whole: bool) -> None:
-        """Tell the hops in front of place `index`, from the client's side on. With a request that will never be
-        `whole` no hop can go on, whatever it says."""
-        for stage in reversed(self._responses[:index]):
-            if stage.index in self._absent:
-                self._untold = (stage.index + 1, whole)
-                return
-            if stage.told and whole:
-                return  # it knows: it has passed it on, or swallowed it
-            if not stage.told and not stage.hears_hangup(now) and whole:
-                return
-            stage.abandon()
-        self.cancelled = True
-        for stage in self.request.stages:
-            stage.abandon()
-        self.request.discard(keep=True)  # what has gone in front of a cut is still to be sent, if there is anybody
+        self.leave(place, place.placed.spec.name, now)

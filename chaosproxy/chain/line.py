@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from chaosproxy.chain.exit import WINDOW, Exit
-from chaosproxy.chain.place import Node
+from chaosproxy.chain.neighbours import Node
 from chaosproxy.chain.span import Span
 from chaosproxy.chain.stage import Stage
 from chaosproxy.framing.splitter import RecordKind, Splitter

@@ -8,10 +8,11 @@ Must not know: what enters (`stage.py`), what the fault does, what stands elsewh
 import math
 from abc import ABC, abstractmethod
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from chaosproxy.chain.actions import Finish, Reply, Rest, Vanish
+from chaosproxy.chain.actions import Rest
 from chaosproxy.chain.fault import Fault
+from chaosproxy.chain.neighbours import Director, Node
 from chaosproxy.chain.placed import Placed
 from chaosproxy.model.messages import Abort, Data, End, Event, Interim, RequestHead, ResponseHead
 
@@ -24,72 +25,14 @@ FEW, SMALL = 4096, 16
 """So many pieces have room where their bytes have; where there are more, each takes up that many bytes at least."""
 
 
-class Node(Protocol):
-    """What can stand behind a place: a span, a place, the exit."""
-
-    def has_room(self, now: float) -> bool:
-        """Whether a Data would be admitted now."""
-        ...
-
-    def make_room(self, now: float) -> bool:
-        """Whether the Data that wants to enter now is admitted; a fault that is full is asked to release first."""
-        ...
-
-    def data(self, data: Data, now: float) -> None: ...
-    def control(self, event: Event, now: float) -> None: ...
-
-
-class Director(Protocol):
-    """The chain, as a place needs it: what reaches beyond the place."""
-
-    @property
-    def has_heads(self) -> bool:
-        """HTTP passes here, not raw bytes."""
-        ...
-
-    def note(self, place: "Place", kind: str, detail: str, now: float) -> None: ...
-    def passed_on(self, place: "Place", now: float) -> None: ...
-    def cancel(self, place: "Place", now: float) -> None: ...
-    def vanish(self, place: "Place", vanish: Vanish) -> None: ...
-    def came_back(self, place: "Place") -> None: ...
-    def finish(self, place: "Place", finish: Finish, now: float) -> None: ...
-    def reply(self, place: "Place", reply: Reply, now: float) -> None: ...
-
-
 class Place(ABC):
     """The state of one fault's place, and what leaves it."""
 
     __slots__ = (
-        "away",
-        "before",
-        "bytes",
-        "chunks",
-        "clocked",
-        "closed",
-        "director",
-        "ended",
-        "fault",
-        "floor",
-        "head",
-        "index",
-        "inert",
-        "last",
-        "let_go",
-        "line",
-        "mute",
-        "next",
-        "out_bytes",
-        "outbox",
-        "passed_head",
-        "pause",
-        "placed",
-        "records",
-        "rest",
-        "sealed",
-        "span",
-        "stopped",
-        "told",
-    )
+        "away", "before", "bytes", "chunks", "clocked", "closed", "director", "ended", "fault", "floor", "head", "index",
+        "inert", "last", "let_go", "line", "mute", "next", "out_bytes", "outbox", "passed_head", "pause", "placed",
+        "records", "rest", "sealed", "span", "stopped", "told", "undecided",
+    )  # fmt: skip
 
     def __init__(self, index: int, placed: Placed, fault: Fault, director: Director) -> None:
         self.index = index
@@ -131,6 +74,8 @@ class Place(ABC):
         """A terminal has been emitted: nothing may follow it."""
         self.inert = False
         """`if` does not hold for this exchange."""
+        self.undecided = False
+        """Whether it does is known at the head; until then it does nothing."""
         self.span: Span | None = None
         self.before: Span | None = None
         self.next: Node

@@ -9,7 +9,7 @@ Must not know: what faults do.
 import math
 
 from chaosproxy.chain.actions import FOREVER
-from chaosproxy.chain.place import Node
+from chaosproxy.chain.neighbours import Node
 from chaosproxy.chain.stage import Stage
 from chaosproxy.model.messages import Abort, Data, End, Event
 from chaosproxy.model.places import Moment

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from chaosproxy.chain.acting import Actor
 from chaosproxy.chain.actions import FOREVER as ALWAYS
-from chaosproxy.chain.actions import Finish, PassOn, Rest
+from chaosproxy.chain.actions import Finish, Rest
 from chaosproxy.chain.conditions import holds_for_head, needs_head
 from chaosproxy.chain.fault import Fault
 from chaosproxy.chain.limits import keep_size, limit_in
+from chaosproxy.chain.neighbours import Director
 from chaosproxy.chain.pieces import Remains
-from chaosproxy.chain.place import Director
 from chaosproxy.chain.placed import Placed
 from chaosproxy.chain.resolve import breaks_in_chunk
 from chaosproxy.model.messages import (
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class Stage(Actor):
     """The place of one fault on one line."""
 
-    __slots__ = ("_initial", "request_end", "request_head", "sees", "undecided")
+    __slots__ = ("_initial", "request_end", "request_head", "sees")
 
     before: "Span | None"
 
@@ -46,7 +46,6 @@ class Stage(Actor):
         super().__init__(index, placed, fault, director)
         self.sees = () if type(fault).control is Fault.control else fault.sees
         self.undecided = needs_head(placed.spec.if_)
-        """Whether it applies is known at the head; until then it does nothing."""
         self.request_head: tuple[RequestHead, float] | None = None
         self.request_end: float | None = None
         self._initial = fault.rest, fault.due
@@ -242,36 +241,6 @@ class Stage(Actor):
             self._meet(Moment.REQUEST_END, now)
             self.act(self._ask("request_end", now), now)
         self.drowse(now)
-
-    # ---- what it is told
-
-    def hears_hangup(self, now: float) -> bool:
-        """The client is gone. Whether the next hop is told now; else this place drains, awake, until it says so."""
-        self.told = True
-        self.rouse()
-        actions = (PassOn(),) if self.inert or self.undecided else self._ask("hangup", now)
-        passes = any(isinstance(one, PassOn) for one in actions)
-        self.silence()
-        if not passes:
-            self.rest = None
-        self.act(tuple(one for one in actions if not isinstance(one, PassOn)), now)
-        if passes:
-            self.abandon()
-        return passes
-
-    def vanish(self, time: float) -> None:
-        """Nothing enters or leaves before `time`."""
-        if not self.closed:
-            self.rouse()
-            self.away, self.floor = max(self.away, time), max(self.floor, time)
-            self.line.dirty = True
-
-    def hears_cue(self, name: str, now: float) -> None:
-        """A named input from outside."""
-        if not (self.closed or self.inert or self.undecided):
-            self.rouse()
-            self.act(self._ask("cue", name, now), now)
-            self.drowse(now)
 
     # ---- rest and waking
 

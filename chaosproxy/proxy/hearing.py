@@ -8,7 +8,7 @@ is read for the sake of its other streams. Must not know: which fault it was, ho
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from chaosproxy.chain.chain import NOBODY
+from chaosproxy.chain.leaving import NOBODY
 from chaosproxy.model.messages import Abort, Event
 from chaosproxy.model.places import Peer
 
