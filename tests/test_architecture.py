@@ -122,7 +122,7 @@ def test_what_the_rules_of_the_libraries_forbid(module, line) -> None:
 
 FORBIDDEN = [
     ("model.units", "framing.splitter"),
-    ("http1.session", "http2.codes"),
+    ("http1.session", "http2.frames"),
     ("http2.session", "http1.heads"),
     ("http2.session", "faults.cut"),
     ("http1.session", "chain.line"),
@@ -137,7 +137,7 @@ FORBIDDEN = [
     ("origin.app", "wire.plain"),
     ("report.line", "scenario.load"),
     ("report.line", "proxy.proxy"),
-    ("scenario.load", "http2.codes"),
+    ("scenario.load", "http2.frames"),
     ("proxy.proxy", "embedded.parts"),
     ("proxy.proxy", "testing.play"),
     ("embedded.served", "cli.main"),

@@ -9,13 +9,6 @@ from dataclasses import dataclass
 
 from hpack import Decoder, HPACKError, OversizedHeaderListError
 
-from chaosproxy.http2.codes import (
-    COMPRESSION_ERROR,
-    ENHANCE_YOUR_CALM,
-    FRAME_SIZE_ERROR,
-    PROTOCOL_ERROR,
-    ConnectionFault,
-)
 from chaosproxy.http2.frames import (
     CONTINUATION,
     END_HEADERS,
@@ -26,6 +19,8 @@ from chaosproxy.http2.frames import (
     without_padding,
 )
 from chaosproxy.http2.heads import LARGEST_LIST
+from chaosproxy.http2.mistakes import ConnectionFault
+from chaosproxy.model.codes import COMPRESSION_ERROR, ENHANCE_YOUR_CALM, FRAME_SIZE_ERROR, PROTOCOL_ERROR
 
 MOST_FRAMES = 64
 LARGEST_BLOCK = 2 * LARGEST_LIST

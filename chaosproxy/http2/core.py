@@ -6,10 +6,11 @@ driver's next call collects them. Must not know: frames' contents, heads, window
 """
 
 from chaosproxy.http2 import frames
-from chaosproxy.http2.codes import INTERNAL_ERROR, REFUSED_STREAM, ConnectionFault
 from chaosproxy.http2.floods import RESET, Bucket
+from chaosproxy.http2.mistakes import ConnectionFault
 from chaosproxy.http2.output import Output
 from chaosproxy.http2.streams import Death, Part, Stream, Streams
+from chaosproxy.model.codes import INTERNAL_ERROR, REFUSED_STREAM
 from chaosproxy.model.messages import Abort, Event, Goaway
 from chaosproxy.model.places import Manner, Peer, Role, Scope
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Signal, Stopped

@@ -4,8 +4,9 @@ Rules: a length is judged when its header is seen, before anything of the frame 
 that comes in single bytes is put together once, not once a byte. Must not know: what a frame means.
 """
 
-from chaosproxy.http2.codes import FRAME_SIZE_ERROR, PROTOCOL_ERROR, ConnectionFault
 from chaosproxy.http2.frames import HEADER, HEADER_SIZE, PREFACE, SMALLEST_MAX_FRAME
+from chaosproxy.http2.mistakes import ConnectionFault
+from chaosproxy.model.codes import FRAME_SIZE_ERROR, PROTOCOL_ERROR
 
 HTTP1 = b"HTTP/1."
 LARGEST = SMALLEST_MAX_FRAME

@@ -7,7 +7,8 @@ time passes and nothing refills. Must not know: frames, streams.
 
 from collections.abc import Callable
 
-from chaosproxy.http2.codes import ENHANCE_YOUR_CALM, ConnectionFault
+from chaosproxy.http2.mistakes import ConnectionFault
+from chaosproxy.model.codes import ENHANCE_YOUR_CALM
 
 POINTS = 1000
 PER_SECOND = 100

@@ -9,7 +9,8 @@ from typing import Final
 
 from hyperframe.frame import GoAwayFrame
 
-from chaosproxy.http2.codes import FRAME_SIZE_ERROR, PROTOCOL_ERROR, ConnectionFault
+from chaosproxy.http2.mistakes import ConnectionFault
+from chaosproxy.model.codes import FRAME_SIZE_ERROR, PROTOCOL_ERROR
 
 PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 """What a client says first (section 3.4)."""

@@ -8,7 +8,7 @@ Must not know: frames, stream states, HPACK.
 import re
 from collections.abc import Iterable
 
-from chaosproxy.http2.codes import StreamFault
+from chaosproxy.http2.mistakes import StreamFault
 from chaosproxy.model.headers import Headers, first, values, without
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
 from chaosproxy.model.places import Framing

@@ -8,18 +8,10 @@ from hpack import HeaderTuple
 
 from chaosproxy.http2 import floods, heads
 from chaosproxy.http2.blocks import Block
-from chaosproxy.http2.codes import (
-    ENHANCE_YOUR_CALM,
-    NO_ERROR,
-    PROTOCOL_ERROR,
-    REFUSED_STREAM,
-    STREAM_CLOSED,
-    ConnectionFault,
-    StreamFault,
-)
 from chaosproxy.http2.core import Core
+from chaosproxy.http2.mistakes import ConnectionFault, StreamFault
 from chaosproxy.http2.streams import Death, Part, Stream
-from chaosproxy.model.codes import code_name
+from chaosproxy.model.codes import ENHANCE_YOUR_CALM, NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM, STREAM_CLOSED, code_name
 from chaosproxy.model.messages import End, Interim, Trailers
 from chaosproxy.model.places import Framing, Role
 from chaosproxy.session import Granted

@@ -16,9 +16,10 @@ from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes, Settings
 
 from chaosproxy.http2 import frames
-from chaosproxy.http2.codes import FLOW_CONTROL_ERROR, ConnectionFault, StreamFault
 from chaosproxy.http2.fields import Block
 from chaosproxy.http2.heads import LARGEST_LIST
+from chaosproxy.http2.mistakes import ConnectionFault, StreamFault
+from chaosproxy.model.codes import FLOW_CONTROL_ERROR
 from chaosproxy.model.messages import Data
 from chaosproxy.model.messages import Event as Message
 from chaosproxy.model.places import Role

@@ -8,20 +8,14 @@ sockets, what the driver does with a signal.
 
 from chaosproxy.http2 import floods, frames
 from chaosproxy.http2.blocks import Block, Blocks
-from chaosproxy.http2.codes import (
-    FLOW_CONTROL_ERROR,
-    FRAME_SIZE_ERROR,
-    PROTOCOL_ERROR,
-    STREAM_CLOSED,
-    ConnectionFault,
-    StreamFault,
-)
 from chaosproxy.http2.core import Core
 from chaosproxy.http2.cutter import LARGEST, Cutter
 from chaosproxy.http2.frames import HEADER, HEADER_SIZE
 from chaosproxy.http2.messages import Messages
+from chaosproxy.http2.mistakes import ConnectionFault, StreamFault
 from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.http2.windows import Window
+from chaosproxy.model.codes import FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, PROTOCOL_ERROR, STREAM_CLOSED
 from chaosproxy.model.messages import Data
 from chaosproxy.model.places import Role
 from chaosproxy.session import Granted
@@ -116,12 +110,12 @@ class Receiver:
         own = stream.window
         own.left -= size
         if own.left < 0:  # section 6.9.1
-            self._fail(stream, StreamFault("more than the stream's window", FLOW_CONTROL_ERROR))
+            self._messages.malformed(stream, StreamFault("more than the stream's window", FLOW_CONTROL_ERROR))
             return
         if stream.left is not None:
             stream.left -= len(body)
             if stream.left < 0:  # section 8.1.1
-                self._fail(stream, StreamFault("more DATA than the head allows"))
+                self._messages.malformed(stream, StreamFault("more DATA than the head allows"))
                 return
         core.arrived(stream.number, Data(body))
 
@@ -138,7 +132,7 @@ class Receiver:
         else:
             self._credit(len(payload))
             if not stream.window.take(len(payload)):
-                self._fail(stream, StreamFault("more than the stream's window", FLOW_CONTROL_ERROR))
+                self._messages.malformed(stream, StreamFault("more than the stream's window", FLOW_CONTROL_ERROR))
             if not flags & frames.END_STREAM:
                 self._core.bucket.charge("empty DATA", floods.SMALL)
         if stream.receiving is not Part.BODY:
@@ -168,15 +162,15 @@ class Receiver:
             if flags & frames.END_STREAM:
                 self._messages.ended_in_silence(stream)
         elif stream.receiving is Part.OVER:  # section 5.1, half-closed (remote)
-            self._fail(stream, StreamFault("DATA behind END_STREAM", STREAM_CLOSED))
+            self._messages.malformed(stream, StreamFault("DATA behind END_STREAM", STREAM_CLOSED))
         else:
-            self._fail(stream, StreamFault("DATA before any head"))
+            self._messages.malformed(stream, StreamFault("DATA before any head"))
 
     def _ended(self, stream: Stream) -> None:
         try:
             self._messages.ended(stream)
         except StreamFault as fault:
-            self._fail(stream, fault)
+            self._messages.malformed(stream, fault)
 
     def grant(self, stream: Stream, nbytes: int) -> None:
         """Credit a live stream with `nbytes` that went further on, or were padding."""
@@ -203,10 +197,7 @@ class Receiver:
                 self._late("HEADERS", block.stream)
         except StreamFault as fault:
             assert stream is not None
-            self._fail(stream, fault)
-
-    def _fail(self, stream: Stream, fault: StreamFault) -> None:
-        self._messages.malformed(stream, fault)
+            self._messages.malformed(stream, fault)
 
     def _late(self, name: str, wire: int) -> None:
         """A frame for a stream that is not live (section 5.1)."""
@@ -258,12 +249,12 @@ class Receiver:
                 raise ConnectionFault(PROTOCOL_ERROR, f"WINDOW_UPDATE on stream {wire}, which is idle")
             return
         if not increment:  # section 6.9
-            self._fail(stream, StreamFault("WINDOW_UPDATE of 0"))
+            self._messages.malformed(stream, StreamFault("WINDOW_UPDATE of 0"))
             return
         try:
             core.output.window_opened(wire, payload)
         except StreamFault as fault:
-            self._fail(stream, fault)
+            self._messages.malformed(stream, fault)
             return
         if not stream.silent and stream.sending is not Part.OVER:
             core.signals.append(Granted(stream.number))
@@ -273,4 +264,4 @@ class Receiver:
         self._core.bucket.charge("PRIORITY", floods.SMALL)
         stream = self._core.streams.by_wire.get(wire)
         if len(payload) != 5 and stream is not None:
-            self._fail(stream, StreamFault(f"PRIORITY of {len(payload)} bytes", FRAME_SIZE_ERROR))
+            self._messages.malformed(stream, StreamFault(f"PRIORITY of {len(payload)} bytes", FRAME_SIZE_ERROR))

@@ -8,9 +8,9 @@ told to the driver. Must not know: what arrives, how output is flushed.
 from collections.abc import Sequence
 
 from chaosproxy.http2 import fields, frames
-from chaosproxy.http2.codes import NO_ERROR
 from chaosproxy.http2.core import Core
 from chaosproxy.http2.streams import Death, Part, Stream
+from chaosproxy.model.codes import NO_ERROR
 from chaosproxy.model.messages import Data, End, Event, Goaway, Interim, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Role
 

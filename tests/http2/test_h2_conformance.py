@@ -5,8 +5,8 @@ The list follows the sections of the RFCs; each row feeds frames behind a greeti
 
 import pytest
 
-from chaosproxy.http2 import codes
 from chaosproxy.http2.frames import ACK, END_HEADERS, END_STREAM, HAS_PRIORITY, PADDED, PREFACE, frame
+from chaosproxy.model import codes
 from chaosproxy.model.messages import Abort, End, RequestHead, ResponseHead
 from chaosproxy.session import Closing
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosproxy.http2 import codes
 from chaosproxy.http2.frames import END_STREAM, PADDED, frame
 from chaosproxy.http2.windows import CONNECTION_WINDOW, LUMP, STREAM_WINDOW, Window
+from chaosproxy.model import codes
 from chaosproxy.model.messages import Data, End, RequestHead, ResponseHead
 from chaosproxy.session import Granted
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from chaosproxy.http2 import codes
 from chaosproxy.http2.frames import frame
+from chaosproxy.model import codes
 from chaosproxy.model.messages import Abort, Data, End, Goaway, Interim, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Framing, Manner, Peer, Scope
 from chaosproxy.session import Arrived, Closed, Closing, Gone
