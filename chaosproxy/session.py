@@ -92,6 +92,9 @@ class Session(Protocol):
     role: Role
     protocol: str
     """`http/1.1` or `h2`."""
+    multiplexed: bool
+    """Streams run side by side, each with a window of its own (HTTP/2); else one after another, and to stop one is to stop
+    reading."""
 
     @property
     def closing(self) -> Closing | None:

@@ -18,7 +18,8 @@ class Exit:
     __slots__ = ("_first", "bytes_out", "closed", "events", "records_out", "size", "terminal", "window")
 
     def __init__(self, window: int = WINDOW) -> None:
-        self.events: list[Event] = []  # a deque holds 700 bytes when it is empty, as it is nearly always
+        # One list for ever, so that others may look at it. A deque holds 700 bytes when it is empty, as this is nearly always.
+        self.events: list[Event] = []
         self._first: Remains | None = None
         """What is left of the first event, where a part of it has been taken."""
         self.window = window
@@ -55,8 +56,8 @@ class Exit:
             self.size = 0
 
     def take(self, room: float = math.inf, *, split: bool = False, most: float = math.inf) -> list[Event]:
-        """What stands here, in order, up to `room` body bytes and `most` events. With `split` the last Data is cut to fit (an HTTP/2
-        window); else a Data is given whole while any room is left."""
+        """What stands here, in order, up to `room` body bytes and `most` events. With `split` the last Data is cut to
+        fit (an HTTP/2 window); else a Data is given whole while any room is left."""
         taken: list[Event] = []
         events = self.events
         gone = 0

@@ -28,7 +28,7 @@ class Line:
 
     __slots__ = (
         "_admitted", "_stopped", "blocked", "bytes_in", "chunks_in", "coded", "complete", "completing", "dirty",
-        "due", "entry", "exit", "first", "has_head", "kind", "lazy", "records", "records_in", "stages", "way",
+        "due", "entry", "exit", "first", "has_head", "kind", "lazy", "records", "records_in", "stages", "waiting", "way",
     )  # fmt: skip
 
     def __init__(self, way: Way, stages: Sequence[Stage], *, window: int = WINDOW, lazy: bool = True) -> None:
@@ -37,6 +37,8 @@ class Line:
         self.lazy = lazy
         self.stages = list(stages)
         self.exit = Exit(window)
+        self.waiting: Sequence[Event] = self.exit.events
+        """What stands at the exit."""
         self.entry = EMPTY
         self.records: Splitter | None = None
         """Finds record ends at the entry; set by the driver when it has seen the head, before it pushes it."""
@@ -183,11 +185,6 @@ class Line:
     # ---- out
 
     @property
-    def waiting(self) -> bool:
-        """Something stands at the exit."""
-        return bool(self.exit.events)
-
-    @property
     def bytes_out(self) -> int:
         return self.exit.bytes_out
 
@@ -196,8 +193,8 @@ class Line:
         return self.exit.records_out
 
     def take(self, now: float, room: float = math.inf, split: bool = False, most: float = math.inf) -> list[Event]:
-        """What has come through, in order; Data up to `room` bytes, at most so many events (see `Exit.take`). What was held back for want of
-        room moves up."""
+        """What has come through, in order; Data up to `room` bytes, at most so many events (see `Exit.take`). What was
+        held back for want of room moves up."""
         exit_ = self.exit
         full = not exit_.has_room(now)
         events = exit_.take(room, split=split, most=most)

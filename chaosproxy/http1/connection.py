@@ -60,6 +60,7 @@ class Connection(ABC):
 
     role: Role
     protocol = "http/1.1"
+    multiplexed = False
 
     def __init__(self) -> None:
         self.closing: Closing | None = None

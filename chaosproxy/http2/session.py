@@ -8,15 +8,16 @@ looks at nothing further. Must not know: sockets, the chain, HTTP/1.
 from collections.abc import Callable, Sequence
 
 from chaosproxy.http2 import frames
-from chaosproxy.http2.codes import CANCEL, INTERNAL_ERROR, NO_ERROR, ConnectionFault
 from chaosproxy.http2.core import Core
 from chaosproxy.http2.floods import Bucket
 from chaosproxy.http2.messages import PLAIN_WINDOW, Messages
+from chaosproxy.http2.mistakes import ConnectionFault
 from chaosproxy.http2.output import ROOM, Output
 from chaosproxy.http2.receiving import Receiver
 from chaosproxy.http2.sending import Sender
 from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.http2.windows import CONNECTION_WINDOW, STREAM_WINDOW
+from chaosproxy.model.codes import CANCEL, INTERNAL_ERROR, NO_ERROR
 from chaosproxy.model.messages import Abort, Data, Event, RequestHead
 from chaosproxy.model.places import Manner, Role, Scope
 from chaosproxy.session import Closing, Signal
@@ -35,6 +36,7 @@ class Http2Session:
     """A `Session` over one HTTP/2 connection."""
 
     protocol = "h2"
+    multiplexed = True
 
     def __init__(
         self,

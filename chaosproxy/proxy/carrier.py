@@ -37,7 +37,7 @@ class Carrier(Connection, Generic[AnyListener]):
         if listener is None:
             return  # the peer has left, or its part is over: there is nothing to hear
         self.exchanges[stream] = self.stand_in(listener)
-        if self.session.protocol != "h2":
+        if not self.session.multiplexed:
             self.read_nothing()
 
     def hear(self, stream: int, now: float) -> None:

@@ -92,7 +92,7 @@ class ClientConnection(Carrier[ClientListener]):
         self._newest = stream
         if not self.first_stream:
             self.first_stream = stream
-        began = now if self._first_byte is None or self.session.protocol == "h2" else self._first_byte
+        began = now if self._first_byte is None or self.session.multiplexed else self._first_byte
         self._first_byte = None
         first = signal.events[0]
         assert isinstance(first, RequestHead | Abort)

@@ -70,7 +70,7 @@ class ClientSide:
         self.upgrading = False
         """The request asks for a tunnel: the session has withheld its end until the answer's head decides."""
         self._observer = observer
-        self._is_h2 = connection.session.protocol == "h2"
+        self._is_h2 = connection.session.multiplexed
         self._shared = self._is_h2 and connection.wire is None  # a fault there may be looking at single writes
         self._framing = Framing.NONE
         self._records = 0

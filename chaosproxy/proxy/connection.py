@@ -170,7 +170,7 @@ class Connection(Output):
 
     def credit(self, stream: int, admitted: int, *, wants: bool) -> None:
         """Tell the peer how many bytes of what it sent on `stream` were admitted; on HTTP/1 by reading on or not."""
-        if self.session.protocol == "h2":
+        if self.session.multiplexed:
             if admitted:
                 self.session.grant(stream, admitted)
                 self.flush()

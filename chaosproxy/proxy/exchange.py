@@ -144,8 +144,7 @@ class Exchange:
                     self.refuse(event, now)
                 return
         taken = held.add(events)
-        if taken and self._connection.session.protocol == "h2":
-            self._connection.session.grant(self.client.stream, taken)
+        self._connection.credit(self.client.stream, taken, wants=True)
         if held.ready:
             self._held = self._release = None
             release(now)

@@ -181,14 +181,14 @@ class Proxy:
         """For the request on `stream`, whose first byte came at `began`."""
         self._exchange_count += 1
         wall = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=now - began)
-        protocol = connection.session.protocol
+        session = connection.session
         record = ExchangeRecord(
             id=self._exchange_count,
             scenario=self.planner.scenario.name,
             rule=None,
             seed=self.planner.seed,
             started_at=wall.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            client=ClientView(protocol, connection.number, stream if protocol == "h2" else None),
+            client=ClientView(session.protocol, connection.number, stream if session.multiplexed else None),
         )
         exchange = Exchange(self, connection, stream, record, began)
         self._exchanges.add(exchange)

@@ -76,7 +76,7 @@ class UpstreamSide:
             return
         while line.waiting and self.connection is not None and not self.request_ended:
             room = 0 if self.connection.blocked else self.connection.session.allowance(self.stream)
-            events = line.take(now, room, self.connection.session.protocol == "h2")
+            events = line.take(now, room, self.connection.session.multiplexed)
             if not events:
                 return
             self._send(events)
@@ -84,7 +84,7 @@ class UpstreamSide:
     @property
     def awaits_last_words(self) -> bool:
         """Something of the request stands at the exit, and there is, or will be, a connection to send it on."""
-        return self._plan.chain.request.waiting and (self._waiting or self.connection is not None)
+        return bool(self._plan.chain.request.waiting) and (self._waiting or self.connection is not None)
 
     def _acquire(self, *, fresh: bool) -> None:
         self._waiting = True
@@ -118,7 +118,7 @@ class UpstreamSide:
         self.stream = connection.take(self)
         address = connection.upstream.address
         self._observer.upstream_connected(
-            protocol, connection.number, self.stream if protocol == "h2" else None, address.url, now
+            protocol, connection.number, self.stream if connection.session.multiplexed else None, address.url, now
         )
         rewritten = for_upstream(head, address, host=plan.host, mount=plan.mount, identity=plan.identity)
         if plan.identity and not self._retried and fields.first(head.headers, b"accept-encoding") is not None:
@@ -130,7 +130,7 @@ class UpstreamSide:
             events.append(End())
         else:
             room = connection.session.allowance(self.stream)
-            events.extend(plan.chain.request.take(now, room, protocol == "h2"))
+            events.extend(plan.chain.request.take(now, room, connection.session.multiplexed))
         self._send(events)
         self._owner.connected(now)
 
@@ -221,7 +221,7 @@ class UpstreamSide:
                 self.tunnel = event.framing is Framing.TUNNEL
                 if not self.tunnel:
                     prepare(self._line, event.headers, self._plan.records)
-                if self.protocol != "h2" and self.connection is not None:
+                if self.connection is not None and not self.connection.session.multiplexed:
                     self.connection.shortcut = self
                 asked = self._head is not None and (self._head.upgrade or self._head.method == b"CONNECT")
                 if asked and not self.tunnel and not self.request_ended:
