@@ -4,6 +4,7 @@ Rules: whoever calls into a library translates its exceptions into these, where 
 else of ours.
 """
 
+import errno
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -56,6 +57,23 @@ class UnavailableError(Error):
     """A port that is taken, an upstream that does not answer in time (exit status 3)."""
 
 
+_LISTENING = {
+    errno.EADDRINUSE: "the port is taken; choose another, or 0 for any free one",
+    errno.EACCES: "this user may not have that port; choose one above 1023",
+    errno.EADDRNOTAVAIL: "this machine has no such address",
+}
+
+
+def cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> UnavailableError:
+    """What to say of an address that cannot be listened on."""
+    shown = f"[{host}]" if ":" in host else host
+    if isinstance(error, OSError):
+        reason = _LISTENING.get(error.errno or 0) or (error.strerror or str(error)).partition(" (while ")[0]
+    else:
+        reason = "no host name"
+    return UnavailableError(f"cannot listen on {shown}:{port}: {reason}")
+
+
 class ClientFault(Error):
     """The client broke a rule of its protocol."""
 
@@ -65,8 +83,12 @@ class UpstreamFault(Error):
 
 
 class FaultBug(Error):
-    """A fault raised, or broke a rule of the chain. Names the fault; the exchange ends, the proxy goes on."""
+    """A fault raised, or broke a rule of the chain. Names the fault, and the line of its handler where it raised; the
+    exchange ends, the proxy goes on."""
 
     def __init__(self, hop: int, fault: str, event: object, cause: BaseException | str) -> None:
         self.hop, self.fault, self.event = hop, fault, event
-        super().__init__(f"fault {fault!r} in hop {hop} failed on {type(event).__name__}: {cause!r}")
+        said, place = repr(cause), ""
+        if isinstance(cause, BaseException) and cause.__traceback__ and (handler := cause.__traceback__.tb_next):
+            place = f" in {handler.tb_frame.f_code.co_filename}, line {handler.tb_lineno}"
+        super().__init__(f"fault {fault!r} in hop {hop} failed on {type(event).__name__}: {said}{place}")

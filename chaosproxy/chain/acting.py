@@ -41,6 +41,8 @@ class Actor(Place):
             answer: Actions = getattr(self.fault, handler)(*arguments)
         except Exception as error:
             raise self._bug(arguments[0], error) from error
+        if answer.__class__ is not tuple:  # as `isinstance` would say, without a call for every event
+            raise self._bug(arguments[0], f"{handler} answers with a tuple of actions, not with {answer!r}")
         return answer
 
     def _bug(self, event: object, cause: BaseException | str) -> FaultBug:

@@ -206,6 +206,10 @@ def register(spec: S) -> S:
 
 
 def _contradiction(spec: type[FaultSpec]) -> str:
+    if not isinstance(getattr(spec, "name", None), str):
+        return 'it has no name; write name: ClassVar[str] = "its_yaml_key"'
+    if "__dataclass_fields__" not in vars(spec):
+        return "it is no dataclass yet; write @register above @dataclass(frozen=True, slots=True, kw_only=True)"
     own = {field.name: field.default for field in fields(spec)}
     other = REGISTRY.get(spec.name, spec)
     if spec.main is not None and spec.main not in own:
@@ -214,4 +218,6 @@ def _contradiction(spec: type[FaultSpec]) -> str:
         return f"its `ways` lack {own['way']!r}, where it would stand by default: give the field `way` another default"
     if (other.__module__, other.__qualname__) != (spec.__module__, spec.__qualname__):
         return f"{other.__module__} has a fault with the name {spec.name!r} already"
+    if spec.start is FaultSpec.start:
+        return "it has no `start`, which makes the running object of one exchange"
     return ""

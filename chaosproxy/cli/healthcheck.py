@@ -31,5 +31,6 @@ def command(url: str | None, listen: str) -> int:
         with socket.create_connection(address, timeout=TIMEOUT):
             return 0
     except OSError as error:
-        click.echo(f"chaosproxy: {url or '{}:{}'.format(*address)}: {error.strerror or error}", err=True)
+        where = url or "{}:{}".format(*address)
+        click.echo(f"chaosproxy: nothing accepts connections at {where}: {error.strerror or error}", err=True)
         return 1

@@ -41,6 +41,8 @@ class _Run:
         # Never lower: what hpack says at DEBUG are header values, secrets too.
         level = logging.ERROR if options.quiet else logging.WARNING
         logging.basicConfig(stream=sys.stderr, level=level, format="chaosproxy: %(message)s")
+        if options.verbose:
+            logging.getLogger("chaosproxy").setLevel(logging.DEBUG)  # a bug of ours then says where
         self.parts = Parts(
             options.upstream,
             listen=options.listen,
@@ -140,15 +142,18 @@ class _Run:
 
     async def _wait_upstreams(self, limit: float) -> None:
         for address in self.parts.upstreams:
+            reason = ""
             with trio.move_on_after(limit) as scope:
                 while True:
                     try:
                         (await dialling.dial(address.host, address.port)).close()
                         break
-                    except UpstreamFault:
+                    except UpstreamFault as fault:
+                        reason = f": {fault}"
                         await trio.sleep(0.05)
             if scope.cancelled_caught:
-                raise UnavailableError(f"upstream {address.url} does not accept connections")
+                waited = f"within {show_duration(limit)}"
+                raise UnavailableError(f"upstream {address.url} does not accept connections {waited}{reason}")
 
     def _say_json(self, record: ExchangeRecord) -> None:
         with contextlib.suppress(OSError):

@@ -79,11 +79,10 @@ class Setup:
             seed=seed,
             speed=speed,
             tls=_tls(options.tls),
-            upstream_ca=None if options.upstream_ca is None else Path(options.upstream_ca),
+            upstream_ca=_path("upstream_ca", options.upstream_ca),
             upstream_insecure=options.upstream_insecure,
         )
-        journal = None if options.journal is None else Path(options.journal)
-        return cls(read(scenario), parts, speed, journal, limit)
+        return cls(read(scenario), parts, speed, _path("journal", options.journal), limit)
 
 
 def _texts(name: str, given: Several) -> tuple[str, ...]:
@@ -93,10 +92,16 @@ def _texts(name: str, given: Several) -> tuple[str, ...]:
     return texts
 
 
+def _path(name: str, given: FilePath | None) -> Path | None:
+    if given is not None and not isinstance(given, str | Path):
+        raise UsageError(f"{name} {given!r}: write a path")
+    return None if given is None else Path(given)
+
+
 def _tls(given: Tls | None) -> str | None:
     """As the command line has it."""
     if given is None or given == "auto":
         return given
-    if not isinstance(given, tuple) or len(given) != 2:
+    if not isinstance(given, tuple) or len(given) != 2 or not all(isinstance(one, str | Path) for one in given):
         raise UsageError(f'tls {given!r}: write "auto", or (certificate, key), two files')
     return f"{given[0]}:{given[1]}"

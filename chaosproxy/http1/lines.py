@@ -10,13 +10,18 @@ from collections.abc import Callable
 
 from chaosproxy.errors import Error
 
-TLS_HANDSHAKE = 0x16
-"""What a TLS hello begins with (RFC 8446 section 5.1)."""
 LARGEST_HEAD = 64 * 1024
 """Bytes of a head, or of trailers. Our own limits, for no library's is independent of the cut."""
 LONGEST_LINE = 16 * 1024
 """Bytes of a request line."""
 MOST_FIELDS = 200
+
+_OTHERS = {
+    0x16: ", as TLS does, where plain HTTP is expected",  # a hello (RFC 8446 section 5.1)
+    0x15: ", as TLS does, where plain HTTP is expected",  # an alert, to whoever sent no hello
+    0x00: ", as HTTP/2 does, where HTTP/1.1 is expected",  # a frame (RFC 9113 section 4.1)
+}
+"""What begins with these bytes."""
 
 
 class Malformed(Error):
@@ -104,8 +109,7 @@ class LineBlock:
         if byte in b" \t":
             raise Malformed(f"folded line in the {self._what}" if self.lines else f"blank before the {self._what}")
         if self._check_first is not None and not self.lines and not 0x21 <= byte <= 0x7E:
-            tls = ", as TLS does" if byte == TLS_HANDSHAKE else ""
-            raise Malformed(f"no {self._what}: it begins with the byte 0x{byte:02x}{tls}")
+            raise Malformed(f"no {self._what}: it begins with the byte 0x{byte:02x}{_OTHERS.get(byte, '')}")
 
     def _take(self, line: bytes) -> None:
         first = not self.lines

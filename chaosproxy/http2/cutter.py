@@ -53,7 +53,7 @@ class Cutter:
             self._wanted += size
             if size > LARGEST:  # RFC 9113 section 4.2
                 if rest.startswith(HTTP1):  # the answer to our preface of a peer that speaks no HTTP/2
-                    raise ConnectionFault(PROTOCOL_ERROR, "what came is HTTP/1, not HTTP/2")
+                    raise ConnectionFault(PROTOCOL_ERROR, "what came is HTTP/1, not HTTP/2; is it an http:// upstream?")
                 raise ConnectionFault(FRAME_SIZE_ERROR, f"frame of {size} bytes, {LARGEST} allowed")
         if rest:
             self._pieces.append(rest)

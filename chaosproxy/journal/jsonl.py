@@ -6,6 +6,7 @@ Must not know: what a record means, who fills it.
 """
 
 import contextlib
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -31,7 +32,9 @@ class JournalFile:
         try:
             self._file = os.open(path, flags, 0o600)
         except OSError as error:
-            raise UsageError(f"cannot write the journal {path}: {error.strerror}") from error
+            linked = error.errno == errno.ELOOP and path.is_symlink()
+            reason = "it is a symbolic link, which is not followed" if linked else error.strerror
+            raise UsageError(f"cannot write the journal {path}: {reason}") from error
         self._path = path
         self._complain = complain
         self._length = 0

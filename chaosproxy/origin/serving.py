@@ -7,7 +7,6 @@ Must not know: what is answered.
 
 import asyncio
 import contextlib
-import errno
 import socket
 import threading
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from chaosproxy.errors import UnavailableError
+from chaosproxy.errors import UnavailableError, cannot_listen
 from chaosproxy.origin.app import Origin
 from chaosproxy.origin.engine import Engine, Link
 from chaosproxy.origin.runtime import Runtime
@@ -138,10 +137,6 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         made = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
-        shown = f"[{host}]" if ":" in host else host
-        said = (getattr(error, "strerror", None) or str(error)).partition(" (while ")[0]  # it adds the address
-        if getattr(error, "errno", None) == errno.EADDRINUSE:
-            said = "the port is taken"
-        raise UnavailableError(f"cannot listen on {shown}:{port}: {said}") from error
+        raise cannot_listen(host, port, error) from error
     # asyncio turns Nagle's algorithm off only where a socket says that it is TCP; with it tokens come late, in twos.
     return socket.socket(made.family, made.type, socket.IPPROTO_TCP, fileno=made.detach())

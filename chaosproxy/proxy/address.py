@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from chaosproxy.errors import UsageError
 
 PORTS = {"http": 80, "h2c": 80, "https": 443}
+_FORM = "write http://HOST:PORT, https://HOST:PORT or h2c://HOST:PORT; a port is 1 to 65535"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,13 @@ def parse_upstream(text: str) -> UpstreamAddress:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
-        raise UsageError(f"upstream {text!r}: {error}") from error
-    if parts.scheme not in PORTS or not parts.netloc:
-        raise UsageError(f"upstream {text!r}: write http://HOST:PORT, https://HOST:PORT or h2c://HOST:PORT")
+        raise UsageError(f"upstream {text!r}: {_FORM}") from error
+    if parts.scheme not in PORTS or not parts.netloc or port == 0:
+        raise UsageError(f"upstream {text!r}: {_FORM}")
     if not parts.hostname or parts.query or parts.fragment or parts.username is not None:
-        raise UsageError(f"upstream {text!r}: only a host, a port and a path prefix can stand here")
+        raise UsageError(
+            f"upstream {text!r}: only a host, a port and a path prefix can stand here, as in http://HOST:PORT/PREFIX"
+        )
     try:
         host = parts.hostname.encode("idna").decode("ascii") if not parts.hostname.isascii() else parts.hostname
         prefix = parts.path.rstrip("/").encode("ascii")

@@ -185,7 +185,7 @@ class ClientSide:
             events: list[Event] = [abort]
             ending = Ending("proxy", endings.how(abort, protocol, self._framing), abort.cause)
         else:
-            events = endings.own_answer(abort.status, abort.detail or abort.cause, close=True, bodiless=self.bodiless)
+            events = endings.own_answer(abort.status, endings.refusal(abort), close=True, bodiless=self.bodiless)
             ending = Ending("proxy", "clean", abort.cause)
             self._sent_own(events, now)
         self.connection.session.send(self.stream, events)

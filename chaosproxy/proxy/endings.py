@@ -94,9 +94,14 @@ def reason(abort: Abort) -> str:
     return f"{said}: {abort.detail}" if abort.detail else said
 
 
+def refusal(abort: Abort) -> str:
+    """One line for a client whose request is not served."""
+    return f"the request is refused: {abort.detail or abort.cause}"
+
+
 def own_answer(status: int, line: str, *, close: bool, bodiless: bool) -> list[Event]:
-    """An answer of the proxy itself: one line of text. `close` says so to an HTTP/1 client."""
-    body = line.encode("utf-8", "replace") + b"\n"
+    """An answer of the proxy itself: one line of text, which says whose it is. `close` says so to an HTTP/1 client."""
+    body = f"chaosproxy: {line}\n".encode("utf-8", "replace")
     headers: Headers = ((b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode()))
     if close:
         headers += ((b"connection", b"close"),)

@@ -269,7 +269,7 @@ class Proxy:
         protocol = transport.alpn or ("h2" if offers == ("h2",) and not address.tls else "http/1.1")
         if protocol not in offers:
             transport.close()
-            raise UpstreamFault(f"{address.url} does not speak {offers[0]}")
+            raise UpstreamFault(f"{address.url} was offered {offers[0]} and speaks {protocol}")
         for wire in wires:
             faults.known(wire, Role.CLIENT, number, protocol, address.host if address.tls else None)
         session = self._session(protocol, Role.CLIENT, tls=address.tls)

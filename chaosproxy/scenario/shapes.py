@@ -126,7 +126,10 @@ def written(kind: Any) -> Written:
     if is_dataclass(kind) and isinstance(kind, type):
         return Written(mapping=mapping_of(kind))
     if kind not in _LEAVES:
-        raise TypeError(f"a field of type {kind!r} has no form in a scenario")
+        raise TypeError(
+            f"a field of type {kind!r} has no form in a scenario; take Duration, Size, Rate, int, float, bool, str, bytes, "
+            "a Literal, an Enum, a dataclass or a tuple of these"
+        )
     return Written((_LEAVES[kind],))
 
 
@@ -237,13 +240,20 @@ def mapping_of(kind: type) -> Any:
 def keys_of(kind: type) -> tuple[dict[str, Any], set[str]]:
     """The keys of a dataclass with their shapes, and which of them are required."""
     hints = get_type_hints(kind, include_extras=True)
-    shapes = {key_of(field.name): written(hints[field.name]).joined() for field in fields(kind) if field.init}
+    shapes = {key_of(field.name): _form_of(kind, field.name, hints) for field in fields(kind) if field.init}
     required = {
         key_of(field.name)
         for field in fields(kind)
         if field.init and field.default is MISSING and field.default_factory is MISSING
     }
     return shapes, required
+
+
+def _form_of(kind: type, field: str, hints: Mapping[str, Any]) -> Any:
+    try:
+        return written(hints[field]).joined()
+    except TypeError as error:
+        raise TypeError(f"{kind.__name__}.{field}: {error}") from None
 
 
 def built(kind: Callable[..., object], given: dict[str, Any]) -> object:

@@ -27,6 +27,18 @@ _PARSER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """libyaml's where it is built in: the same events, ten times as fast."""
 
 
+_USUALLY = {
+    "mapping values are not allowed": "a line is indented too far, or a value with `: ` in it needs quotes",
+    "cannot start any token": "a value that begins so needs quotes",
+    "while scanning an alias": "a value that begins with `*` needs quotes",
+    "while scanning an anchor": "a value that begins with `&` needs quotes",
+    "while scanning a quoted scalar": "a quote is not closed",
+    "while parsing a flow": "a bracket is not closed, or a value between brackets needs quotes",
+    "while parsing a block": "a line is not indented as its neighbours are",
+}
+"""What a parser says, libyaml's and the pure one alike, and which mistake of a person that is."""
+
+
 class _Mark(Protocol):
     """What both parsers' marks have; counted from 0."""
 
@@ -44,8 +56,10 @@ def read(path: FilePath, trouble: Trouble) -> str:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise trouble.nowhere(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise trouble.nowhere("cannot be read: not a regular file")
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            what = "a directory; name a file in it" if stat.S_ISDIR(mode) else "not a regular file"
+            raise trouble.nowhere(f"cannot be read: {what}")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             content = file.read(LARGEST_FILE + 1)
     except OSError as error:
@@ -60,7 +74,7 @@ def read(path: FilePath, trouble: Trouble) -> str:
         before = content[: error.start]
         place = Place(before.count(b"\n") + 1, len(before) - before.rfind(b"\n"))
         hint = ", it looks like UTF-16" if content[:2] in {b"\xff\xfe", b"\xfe\xff"} else ""
-        raise trouble.fatal(f"not UTF-8{hint}", place) from error
+        raise trouble.fatal(f"not UTF-8{hint}; save it as UTF-8", place) from error
 
 
 def compose(text: str, trouble: Trouble) -> Node:
@@ -90,16 +104,26 @@ def _events(text: str, trouble: Trouble) -> Iterator[yaml.Event]:
             reached = _place(event.end_mark)
             yield event
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        message = " ".join(part for part in (error.context, error.problem) if part)
-        if mark and text[mark.index : mark.index + 1] == "\t" and "cannot start any token" in message:
-            message = "found a tab, which indents nothing in YAML; write blanks"
-        raise trouble.fatal(f"not YAML: {message}", _place(mark)) from error
+        raise trouble.fatal(*_not_yaml(error, text)) from error
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         # The pure parser calls int() and chr() on what is written, unchecked.
         raise trouble.fatal(f"not YAML: {shown(str(error))}", reached) from error
     finally:
         parser.dispose()
+
+
+def _not_yaml(error: yaml.MarkedYAMLError, text: str) -> tuple[str, Place]:
+    """The parser's own words with what is usually behind them; of what has no end the place where it begins."""
+    mark = error.problem_mark or error.context_mark
+    said = " ".join(part for part in (error.context, error.problem) if part)
+    if mark is None:
+        return f"not YAML: {said}", Place()
+    if text[mark.index : mark.index + 1] == "\t" and "cannot start any token" in said:
+        return "not YAML: found a tab, which indents nothing in YAML; write blanks", _place(mark)
+    if error.context_mark is not None and not text[mark.index :].strip():
+        mark = error.context_mark
+    hint = next((f"; {hint}" for words, hint in _USUALLY.items() if words in said), "")
+    return f"not YAML: {said}{hint}", _place(mark)
 
 
 def _place(mark: _Mark | None) -> Place:

@@ -114,7 +114,16 @@ async def connect(
 
 
 def _handshake_reason(error: OSError) -> str:
-    return str(error) if isinstance(error, TlsError) else f"TLS: {error}"
+    said = str(error) if isinstance(error, TlsError) else f"TLS: {error}"
+    return said + next((f"; {hint}" for words, hint in _USUALLY.items() if words in said), "")
+
+
+_USUALLY = {
+    "certificate refused": "--upstream-ca names whom to trust, --upstream-insecure trusts everybody",
+    "not TLS": "is it an http:// upstream?",
+    "plain HTTP": "is it an http:// upstream?",
+}
+"""What a handshake that fails usually comes from."""
 
 
 def _reason(error: BaseException) -> str:

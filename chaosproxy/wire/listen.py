@@ -11,7 +11,7 @@ import weakref
 
 import trio
 
-from chaosproxy.errors import UnavailableError
+from chaosproxy.errors import cannot_listen
 
 BACKLOG = 1024
 PAUSE = 0.1
@@ -39,7 +39,7 @@ async def open_listeners(host: str, port: int) -> list[socket.socket]:
     try:
         found = await trio.socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        raise UnavailableError(f"cannot listen on {_shown(host, port)}: {_said(error)}") from error
+        raise cannot_listen(host, port, error) from error
     sockets: list[socket.socket] = []
     absent: OSError | None = None
     for family, kind, protocol, _, address in found:
@@ -51,11 +51,11 @@ async def open_listeners(host: str, port: int) -> list[socket.socket]:
                 continue
             for sock in sockets:
                 sock.close()
-            raise UnavailableError(f"cannot listen on {_shown(host, port)}: {_said(error)}") from error
+            raise cannot_listen(host, port, error) from error
         if port == 0:
             break
     if absent is not None and not sockets:
-        raise UnavailableError(f"cannot listen on {_shown(host, port)}: {_said(absent)}") from absent
+        raise cannot_listen(host, port, absent) from absent
     return sockets
 
 
@@ -74,16 +74,6 @@ def _listening(family: int, kind: int, protocol: int, address: object) -> socket
         raise
     _open.add(sock)
     return sock
-
-
-def _said(error: OSError | UnicodeError) -> str:
-    if not isinstance(error, OSError):
-        return "no host name"
-    return "the port is taken" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
-
-
-def _shown(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 async def accept(listener: socket.socket) -> socket.socket:

@@ -103,7 +103,10 @@ def test_a_port_that_is_taken(start):
         process = start("--listen", f"127.0.0.1:{port}")
         out, err = process.communicate(timeout=WITHIN)
     assert (process.returncode, out) == (3, "")
-    assert err == f"chaosproxy: cannot listen on 127.0.0.1:{port}: the port is taken\n"
+    assert (
+        err
+        == f"chaosproxy: cannot listen on 127.0.0.1:{port}: the port is taken; choose another, or 0 for any free one\n"
+    )
 
 
 @pytest.mark.parametrize(

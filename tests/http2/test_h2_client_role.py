@@ -428,4 +428,6 @@ def test_an_upstream_that_speaks_http1_is_said_to(client, bytewise):
     wire = type(client)(client.session.role, bytewise)
     ask(wire)
     signals = wire.feed(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
-    assert [signal.detail for signal in signals if isinstance(signal, Closed)] == ["what came is HTTP/1, not HTTP/2"]
+    assert [signal.detail for signal in signals if isinstance(signal, Closed)] == [
+        "what came is HTTP/1, not HTTP/2; is it an http:// upstream?"
+    ]

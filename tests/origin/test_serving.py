@@ -42,7 +42,10 @@ def test_it_can_be_told_the_port_and_the_port_is_free_again():
 
 
 def test_a_port_that_is_taken_is_said_at_once():
-    taken = pytest.raises(UnavailableError, match=r"^cannot listen on 127.0.0.1:\d+: the port is taken$")
+    taken = pytest.raises(
+        UnavailableError,
+        match=r"^cannot listen on 127.0.0.1:\d+: the port is taken; choose another, or 0 for any free one$",
+    )
     with serving() as origin, taken, serving(port=int(origin.url.rpartition(":")[2])):
         pytest.fail("it accepts on a port that is taken")
 

@@ -52,7 +52,7 @@ def test_nothing_else_is_found_by_name(own_library, name):
 
 def test_a_directory_of_that_name_is_no_scenario(own_library, tmp_path):
     (tmp_path / "elsewhere" / "odd").mkdir()
-    assert "not a regular file" in examine("odd")[1][0].message
+    assert "a directory" in examine("odd")[1][0].message
 
 
 def test_an_unknown_name_gets_the_nearest(own_library):

@@ -293,7 +293,7 @@ def test_a_pipe_does_not_hang(tmp_path):
     [
         ("/dev/zero", "regular file"),
         ("/dev/null", "regular file"),
-        (".", "regular file"),
+        (".", "a directory"),
         ("/does/not/exist.yaml", "No such"),
     ],
 )
