@@ -110,7 +110,7 @@ def _join(parts: Sequence[_Part]) -> dict[str, Any]:
             if before != value:
                 where = first.trouble.file or first.name
                 part.reader.complain(
-                    f"{path[-1]}: two different values, {before!r} in {where} and {value!r} here", path
+                    f"{path[-1]}: two different values, {before!r} in {where} and {value!r} here; leave one out", path
                 )
     joined["name"] = "+".join(part.said.given.get("name", part.name) for part in parts) if parts else "transparent"
     if len(parts) == 1:

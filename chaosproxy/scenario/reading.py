@@ -19,6 +19,9 @@ from chaosproxy.scenario.values import UNSET, plain
 
 T = TypeVar("T")
 
+_EXAMPLES = {"version": "1", "at": "{event: 3}, or another place"}
+"""How a key of the language itself that is missing may be written."""
+
 
 class Reader:
     """Reads the parts of one source: its tree, its plain values, and where to complain."""
@@ -57,12 +60,15 @@ class Reader:
             case "extra_forbidden":
                 self.complain(unknown_key(str(name), error["input"]), path, key=True)
             case "missing":
-                self.complain(f"`{name}` is required", path[:-1], key=True)
+                example = f"; write {name}: {_EXAMPLES[name]}" if name in _EXAMPLES else ""
+                self.complain(f"`{name}` is required{example}", path[:-1], key=True)
             case "mismatch":
                 label = f"{name}: " if isinstance(name, str) and name else ""
                 self.complain(f"{label}{context['message']}", path)
             case kind:
-                expected = {"list_type": "a list", "dict_type": "a mapping"}.get(kind, error["msg"])
+                expected = {"list_type": "a list, with `- ` before each item", "dict_type": "a mapping"}.get(
+                    kind, error["msg"]
+                )
                 self.complain(f"{name}: found {found(error['input'])}; expected {expected}", path)
 
 

@@ -53,7 +53,9 @@ class Walk:
         short = {key: given.pop(key) for key in document.RULE_KEYS if key in given}
         rules: list[Any] | None = given.pop("rules", None)
         if document.EXPECT in given:
-            self._reader.complain("expectations are not supported by this version", (document.EXPECT,), key=True)
+            self._reader.complain(
+                "expectations are not supported by this version; leave `expect` out", (document.EXPECT,), key=True
+            )
         if short and rules is not None:
             self._reader.complain(
                 f"`{next(iter(short))}` at top level makes the file one rule; it cannot stand beside `rules`",
@@ -94,7 +96,7 @@ class Walk:
 
     def _hop(self, value: object, path: Path) -> tuple[Hop, list[Path]]:
         if isinstance(value, dict) and "preset" in value:
-            message = f"unknown preset {found(value['preset'])}; no preset is shipped with this version"
+            message = f"unknown preset {found(value['preset'])}; no preset is shipped with this version; write the hop's faults"
             self._reader.complain(message, (*path, "preset"))
             return Hop(), []
         given = self._reader.part(document.HOP, value, path)

@@ -52,7 +52,7 @@ def test_five_mistakes_are_reported_together(tmp_path):
 def test_where_a_key_is_missing_the_key_above_it_is_shown():
     _, problems = examine("version: 1\nfaults:\n- x_cut:\n    then: rst\n- x_stall: {}\n")
     assert [(one.line, one.column, one.message) for one in problems] == [
-        (3, 3, "`at` is required"),
+        (3, 3, "`at` is required; write at: {event: 3}, or another place"),
         (5, 3, "`for` is required"),
     ]
 
