@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import pytest
 
-from chaosproxy.chain.fault import REGISTRY, FaultSpec, register
+from chaosproxy.chain.fault import REGISTRY, FaultSpec, Neutral, register
 from chaosproxy.model.places import Way
 
 
@@ -18,9 +18,14 @@ def registry():
     REGISTRY.update(known)
 
 
+def start(spec, context):
+    return Neutral()
+
+
 def made(**says):
-    """A fault of the request with one field, whose class says these things besides."""
-    body = {"__annotations__": {"length": "int"}, "length": 0, "name": "own", "__module__": __name__, **says}
+    """A fault with one field, whose class says these things besides; what is None it does not say."""
+    body = {"__annotations__": {"length": "int"}, "length": 0, "name": "own", "__module__": __name__, "start": start}
+    body = {key: value for key, value in (body | says).items() if value is not None}
     return dataclass(frozen=True, kw_only=True)(type("Own", (FaultSpec,), body))
 
 
@@ -36,6 +41,8 @@ def test_what_contradicts_nothing_is_known_by_its_name():
     [
         ({"main": "lenght"}, "Own: `main` is 'lenght', which is none of its fields: way, if_, at, length"),
         ({"ways": frozenset({Way.REQUEST})}, "give the field `way` another default"),
+        ({"name": None}, 'Own: it has no name; write name: ClassVar[str] = "its_yaml_key"'),
+        ({"start": None}, "Own: it has no `start`, which makes the running object of one exchange"),
         ({"name": "cut"}, "chaosproxy.faults.cut has a fault with the name 'cut' already"),
     ],
 )
@@ -46,12 +53,22 @@ def test_what_contradicts_itself_is_refused(says, words):
     assert "own" not in REGISTRY
 
 
+def test_the_decorators_in_the_wrong_order():
+    with pytest.raises(TypeError, match="it is no dataclass yet; write @register above @dataclass"):
+
+        @register
+        class Late(FaultSpec):
+            name = "own"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload(FaultSpec):
     name: ClassVar[str] = "upload"
     ways: ClassVar[frozenset[Way]] = frozenset({Way.REQUEST})
 
     way: Way = Way.REQUEST
+
+    start = start
 
 
 def test_a_fault_of_the_request_alone_says_so_twice():
