@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import pytest
 
+import chaosproxy.faults  # noqa: F401 - its import makes `cut` known
 from chaosproxy.chain.fault import REGISTRY, FaultSpec, Neutral, register
 from chaosproxy.model.places import Way
 
