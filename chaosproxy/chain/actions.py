@@ -107,11 +107,9 @@ class Finish:
 
     endings: tuple[Ending, ...]
     cause: str
-    keep_upstream: bool = False
-    """True: only the client's side ends (`side: client`); the upstream runs on and is drained."""
-    upstream: tuple[Ending, ...] = ()
+    upstream: tuple[Ending, ...] | None = ()
     """How the upstream is ended: the first that its protocol knows, else, as without any, a FIN on HTTP/1 and
-    RST_STREAM(CANCEL) on HTTP/2. Only `fin`, `rst` and `stream`."""
+    RST_STREAM(CANCEL) on HTTP/2. Only `fin`, `rst` and `stream`. None: it is not, it runs on and is drained."""
     detail: str = ""
     """For the journal, behind what was done: `after event 3`."""
 

@@ -163,10 +163,10 @@ class Chain(Leaving):
         if ending.kind == "silence" and self._lives_on(out):
             result, self.silent = (), finish.cause  # an Abort would tell them of it, and stop their clocks
         place.closed = True
-        self.upstream_endings = finish.upstream
+        self.upstream_endings = finish.upstream or ()
         self.last_words = place.placed.spec.way is Way.REQUEST
         self._let_go(out, events_of(result) if isinstance(result, Reply) else result, now, finish.cause)
-        if finish.keep_upstream:
+        if finish.upstream is None:
             place.told = out.told = True
         else:
             self.leave(place, finish.cause, now)

@@ -46,7 +46,7 @@ class RunningCut(Triggered):
     def __init__(self, spec: Cut, context: Context) -> None:
         assert spec.at is not None
         super().__init__(spec.at, context)
-        self._finish = Finish(spec.then, "cut", keep_upstream=spec.side == "client", detail=spec.at.place)
+        self._finish = Finish(spec.then, "cut", upstream=None if spec.side == "client" else (), detail=spec.at.place)
 
     def fire(self, now: float) -> Actions:
         return (self._finish,)

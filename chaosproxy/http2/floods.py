@@ -26,19 +26,17 @@ UNKNOWN = 1 / 16
 class Bucket:
     """The points that one connection has left."""
 
-    __slots__ = ("_clock", "_level", "_now", "_per_second", "_points")
+    __slots__ = ("_clock", "_level", "_now")
 
-    def __init__(self, clock: Callable[[], float], points: float = POINTS, per_second: float = PER_SECOND) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._points = points
-        self._per_second = per_second
-        self._level = points
+        self._level: float = POINTS
         self._now = clock()
 
     def charge(self, name: str, points: float) -> None:
         """Take `points` for `name`. ConnectionFault once there are none left."""
         now = self._clock()
-        self._level = min(self._points, self._level + (now - self._now) * self._per_second) - points
+        self._level = min(POINTS, self._level + (now - self._now) * PER_SECOND) - points
         self._now = now
         if self._level < 0:
             raise ConnectionFault(ENHANCE_YOUR_CALM, f"too many: {name}", cause=f"flood:{name}")
