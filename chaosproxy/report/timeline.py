@@ -24,9 +24,11 @@ def timeline(records: Sequence[ExchangeRecord]) -> str:
 
 
 def _details(record: ExchangeRecord) -> list[str]:
-    moments = sorted(_moments(record), key=lambda moment: moment[0])  # stable: at one moment, in travelling order
+    moments = sorted(_moments(record), key=lambda moment: moment[0])  # stable: at one moment, cause before effect
     lines = [f"{seconds * 1000:9.0f} ms  {what}" for seconds, what in moments]
-    return lines + [f"   not fired: {missed.fault} ({shown(missed.reason)})" for missed in record.not_fired]
+    return lines + [
+        f"   not fired: {missed.fault} in hop {missed.hop} ({shown(missed.reason)})" for missed in record.not_fired
+    ]
 
 
 def _moments(record: ExchangeRecord) -> list[tuple[float, str]]:
@@ -36,15 +38,15 @@ def _moments(record: ExchangeRecord) -> list[tuple[float, str]]:
         (times.request_end, f"request complete, {counted(record.request.bytes, 'byte')}"),
         (times.upstream_connected, f"connected to {shown(reached)}"),
         (times.upstream_head, "the upstream's head"),
-        (times.head_sent, f"head {response.status or '-'} sent"),
         (times.first_event_in, "first event from the upstream"),
-        (times.first_event_out, "first event sent"),
+        (times.client_closed, "the client has left"),
         *(
             (fired.t, f"{fired.fault}{f' in {shown(fired.hop_name)}' if fired.hop_name else ''}: {shown(fired.detail)}")
             for fired in record.faults
         ),
+        (times.head_sent, f"head {response.status or '-'} sent"),
+        (times.first_event_out, "first event sent"),
         (times.last_event_out, f"last event sent: {response.events_out} of the {response.events_in} that came"),
-        (times.client_closed, "the client has left"),
         (times.upstream_closed, f"upstream over: {_ending(upstream)}"),
         (times.end, f"end: {_ending(end)}"),
     ]

@@ -42,7 +42,24 @@ def test_the_moments_stand_in_order():
         "       90 ms  cut in nginx: rst after event 3",
         "       90 ms  upstream over: fin by proxy (cut)",
         "       90 ms  end: rst by proxy (cut)",
-        "   not fired: timeout (not reached)",
+        "   not fired: timeout in hop 1 (not reached)",
+    ]
+
+
+def test_at_one_moment_what_comes_stands_before_what_faults_do_and_that_before_what_leaves():
+    at_once = whole()
+    for name in ("upstream_head", "first_event_in", "head_sent", "first_event_out", "client_closed", "upstream_closed"):
+        setattr(at_once.times, name, 0.09)
+    told = [line[14:] for line in timeline([at_once]).splitlines() if line.startswith("       90 ms")]
+    assert told == [
+        "the upstream's head",
+        "first event from the upstream",
+        "the client has left",
+        "cut in nginx: rst after event 3",
+        "head 200 sent",
+        "first event sent",
+        "upstream over: fin by proxy (cut)",
+        "end: rst by proxy (cut)",
     ]
 
 
