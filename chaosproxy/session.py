@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from chaosproxy.model.messages import Abort, Data, Dribble, Event
+from chaosproxy.model.messages import Abort, Dribble, Event
 from chaosproxy.model.places import Role
 
 
@@ -115,9 +115,9 @@ class Session(Protocol):
         """Feed what one read brought; b"" is the peer's FIN."""
         ...
 
-    def whole_piece(self, data: bytes) -> bytes | None:
-        """Instead of `receive`, where speed counts: the payload, if `data` (not empty) is one piece of the live body and
-        nothing else, and the body goes on. Else None, and nothing has been taken. On HTTP/2 always None."""
+    @property
+    def chunks_follow(self) -> bool:
+        """What comes next, if anything, is the head of a chunk of the live body. HTTP/2: never."""
         ...
 
     def lost(self, how: str, detail: str = "") -> list[Signal]:
@@ -138,9 +138,9 @@ class Session(Protocol):
         has ended meanwhile: ignored. An Abort here is `abort`."""
         ...
 
-    def write_piece(self, stream: int, data: Data) -> bytes | None:
-        """Instead of `send` and `outgoing`, where speed counts: what is to be written now for this one Data. None where
-        it has to be sent in the ordinary way; on HTTP/2 always."""
+    def repeats_chunks(self, stream: int) -> bool:
+        """A chunk of the other side's, whole and written as we would, may be written here just as it came, without our
+        being told. HTTP/2: never."""
         ...
 
     def allowance(self, stream: int) -> int:

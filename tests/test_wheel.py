@@ -74,7 +74,7 @@ def test_it_runs_a_shipped_scenario(command):
     finally:
         running.terminate()
         rest, _ = running.communicate(timeout=10)
-    assert (running.returncode, rest) == (0, "")
+    assert (running.returncode, rest) == (0, "chaosproxy: ended; 0 exchanges\n")
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ class Line:
         if self.due <= now:
             self.wake(now)
         self._look_at(pieces)
-        self._admit(pieces, now)
+        self.admit(pieces, now)
 
     def pass_through(self, data: Data, now: float, room: float) -> bool:
         """`push`, and whether it was a `take` of the same Data too: with everything at rest, no limit in it, nothing
@@ -116,7 +116,7 @@ class Line:
             or self.blocked
             or (first.stages and not first.passes(size, records, data.whole, now))
         ):
-            self._admit((data,), now)
+            self.admit((data,), now)
             return False
         self._admitted += size
         exit_.bytes_out += size
@@ -134,7 +134,8 @@ class Line:
                 data.ends = ends = find(payload)
                 self.records_in += len(ends)
 
-    def _admit(self, pieces: Sequence[Data], now: float) -> None:
+    def admit(self, pieces: Sequence[Data], now: float) -> None:
+        """As much as there is room for; the rest waits at the entry. What is in them has been counted."""
         first, entry = self.first, self.entry
         for data in pieces:
             if entry or not first.make_room(now):

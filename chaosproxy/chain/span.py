@@ -93,6 +93,10 @@ class Span:
         self.last = now
         return True
 
+    def left(self) -> tuple[float, float, float]:
+        """The bytes, records and chunks at which the nearest limit lies."""
+        return self.max_bytes - self.bytes, self.max_records - self.records, self.max_chunks - self.chunks
+
     def data(self, data: Data, now: float) -> None:
         if self.stages:
             size, records = len(data.payload), len(data.ends)

@@ -21,11 +21,6 @@ class Decoder(Protocol):
         Malformed, with what was good before already appended."""
         ...
 
-    def whole(self, data: bytes) -> bytes | None:
-        """The payload, if `data` (not empty) is one piece of the body and nothing else, and the body goes on behind it;
-        else None, and nothing has been taken."""
-        ...
-
 
 class LengthDecoder:
     __slots__ = ("_left",)
@@ -44,12 +39,6 @@ class LengthDecoder:
         into.append(Data(data[: self._left]))
         return data[self._left :]
 
-    def whole(self, data: bytes) -> bytes | None:
-        if len(data) >= self._left:
-            return None
-        self._left -= len(data)
-        return data
-
 
 class RawDecoder:
     """Close-delimited bodies and tunnels: all there is until the FIN."""
@@ -61,9 +50,6 @@ class RawDecoder:
     def feed(self, data: bytes, into: list[Event]) -> bytes | None:
         into.append(Data(data))
         return None
-
-    def whole(self, data: bytes) -> bytes | None:
-        return data
 
 
 def decoder(framing: Framing, length: int) -> Decoder:

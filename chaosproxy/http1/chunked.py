@@ -21,6 +21,16 @@ _HEADER = re.compile(rb"([0-9A-Fa-f]{0,16})([ \t]*)((?:;[^\r\n\0]*)?)(\r?)(\n?)"
 _LARGEST = 2**63 - 1
 EXTENSIONS = 16 * 1024
 """Bytes of chunk extensions in one body."""
+_LONGEST_SIZE = 18
+"""Bytes of the longest size with its CRLF."""
+
+
+def whole_chunk(data: bytes) -> int:
+    """Where the payload begins, if `data` is one chunk, the way our encoder writes it, and nothing else; 0 if not. So it is
+    with most reads where a server writes event by event."""
+    start = data.find(b"\r\n", 1, _LONGEST_SIZE) + 2
+    size = len(data) - start - 2
+    return start if size > 0 and data.startswith(b"%x\r\n" % size) and data.endswith(b"\r\n") else 0
 
 
 class ChunkedDecoder:
@@ -79,15 +89,10 @@ class ChunkedDecoder:
                 self._trailers = LineBlock("trailers")
                 return self._feed_trailers(data[start:], into) if start < total else None
 
-    def whole(self, data: bytes) -> bytes | None:
-        """See `Decoder.whole`: one chunk, as a read is where a server writes event by event."""
-        if self._left or self._after_data or self._partial or self._trailers is not None:
-            return None
-        match = _PLAIN.match(data)
-        if match is None or not data.endswith(b"\r\n"):
-            return None
-        start = match.end()
-        return data[start:-2] if start + int(match[1], 16) + 2 == len(data) > start + 2 else None
+    @property
+    def between_chunks(self) -> bool:
+        """What comes next is the head of a chunk."""
+        return not (self._left or self._after_data or self._partial or self._trailers is not None)
 
     def _open_chunk(self, data: bytes, start: int, size: int, into: list[Event]) -> int:
         """A chunk that goes on behind this read, or just ends with it. Answers where the parser stands then."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from enum import Enum, auto
 
 from chaosproxy.http1.body import Decoder
+from chaosproxy.http1.chunked import ChunkedDecoder
 from chaosproxy.http1.encoder import BodyEncoder
 from chaosproxy.http1.lines import Malformed
 from chaosproxy.http1.slowly import SlowSizes, joined, slow_head, slow_sizes
@@ -84,9 +85,10 @@ class Connection(ABC):
             return self._receive_body(data)
         return self._receive(data) if data else self._fin()
 
-    def whole_piece(self, data: bytes) -> bytes | None:
+    @property
+    def chunks_follow(self) -> bool:
         decoder = self._decoder
-        return decoder.whole(data) if decoder is not None and not self._waiting else None
+        return type(decoder) is ChunkedDecoder and decoder.between_chunks and not self._waiting
 
     def _receive_body(self, data: bytes) -> list[Signal]:
         assert self._decoder is not None
@@ -178,10 +180,10 @@ class Connection(ABC):
         elif ending is not None:
             self._message_sent()
 
-    def write_piece(self, stream: int, data: Data) -> bytes | None:
-        if stream != self._stream or self.closing is not None or self._outgoing:
-            return None
-        return self._encoder.data(data)
+    def repeats_chunks(self, stream: int) -> bool:
+        encoder = self._encoder
+        live = stream == self._stream and self.closing is None and not self._outgoing
+        return live and type(encoder) is BodyEncoder and encoder.between_chunks
 
     @abstractmethod
     def _write_head(self, head: RequestHead | ResponseHead) -> bytes:

@@ -55,6 +55,11 @@ class BodyEncoder:
         rest = payload[left:]
         return b"%b\r\n%x\r\n%b\r\n" % (payload[:left], len(rest), rest) if rest else payload + b"\r\n"
 
+    @property
+    def between_chunks(self) -> bool:
+        """The body is chunked, and what comes next is the head of a chunk."""
+        return self.framing is Framing.CHUNKED and not self._left and not self.ended
+
     def end(self, trailers: Headers) -> bytes:
         """The end mark. Trailers have a place only behind chunks (RFC 9112 section 7.1.2)."""
         self.ended = True
@@ -64,7 +69,7 @@ class BodyEncoder:
 
     def half_chunk(self) -> bytes:
         """What makes the body break off inside a chunk."""
-        return HALF_CHUNK if self.framing is Framing.CHUNKED and not self._left and not self.ended else b""
+        return HALF_CHUNK if self.between_chunks else b""
 
     @property
     def complete(self) -> bool:

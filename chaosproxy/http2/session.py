@@ -18,7 +18,7 @@ from chaosproxy.http2.sending import Sender
 from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.http2.windows import CONNECTION_WINDOW, STREAM_WINDOW
 from chaosproxy.model.codes import CANCEL, INTERNAL_ERROR, NO_ERROR
-from chaosproxy.model.messages import Abort, Data, Event, RequestHead
+from chaosproxy.model.messages import Abort, Event, RequestHead
 from chaosproxy.model.places import Manner, Role, Scope
 from chaosproxy.session import Closing, Signal
 
@@ -85,8 +85,9 @@ class Http2Session:
         """Client role: the upstream takes an extended CONNECT (RFC 8441 section 3)."""
         return self._output.extended_connect
 
-    def whole_piece(self, data: bytes) -> bytes | None:
-        return None
+    @property
+    def chunks_follow(self) -> bool:
+        return False
 
     def receive(self, data: bytes) -> list[Signal]:
         core = self._core
@@ -125,8 +126,8 @@ class Http2Session:
         if found is not None and not found.silent:
             self._sender.send(found, events)
 
-    def write_piece(self, stream: int, data: Data) -> bytes | None:
-        return None
+    def repeats_chunks(self, stream: int) -> bool:
+        return False
 
     def allowance(self, stream: int) -> int:
         found = self._live.get(stream)

@@ -3,6 +3,7 @@
 Must not know: upstream connections.
 """
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -32,7 +33,7 @@ class ClientChannel(Protocol):
     blocked: bool
     wire: Wire | None
 
-    def write(self, stream: int, data: Data) -> None: ...
+    def write(self, data: bytes) -> bool: ...
     def flush(self, *, joined: bool = False) -> None: ...
     def release(self, stream: int) -> None: ...
     def resume(self) -> None: ...
@@ -51,8 +52,20 @@ class ClientSide:
     """Delivers. `over` once the answer has ended for the client, one way or the other."""
 
     __slots__ = (
-        "_framing", "_is_h2", "_observer", "_records", "_shared", "bodiless", "connection", "head_sent", "more", "over",
-        "response_ended", "silenced", "stream", "upgrading",
+        "_framing",
+        "_is_h2",
+        "_observer",
+        "_shared",
+        "bodiless",
+        "connection",
+        "head_sent",
+        "more",
+        "over",
+        "records",
+        "response_ended",
+        "silenced",
+        "stream",
+        "upgrading",
     )  # fmt: skip
 
     def __init__(self, connection: ClientChannel, stream: int, observer: Observer) -> None:
@@ -73,23 +86,24 @@ class ClientSide:
         self._is_h2 = connection.session.multiplexed
         self._shared = self._is_h2 and connection.wire is None  # a fault there may be looking at single writes
         self._framing = Framing.NONE
-        self._records = 0
+        self.records = 0
 
     @property
-    def room(self) -> int:
+    def room(self) -> float:
         """Body bytes that it takes at once."""
         if self.over or self.response_ended or self.silenced is not None or self.connection.blocked:
             return 0
-        return self.connection.session.allowance(self.stream)
+        return self.connection.session.allowance(self.stream) if self._is_h2 else math.inf
 
-    def write(self, piece: Data, records: int) -> None:
-        """Send body for which there is room; with it, and before, `records` in all."""
-        self._records = records
-        self.connection.write(self.stream, piece)
+    @property
+    def repeats_chunks(self) -> bool:
+        """The upstream's chunks may be written as they come."""
+        return self.connection.session.repeats_chunks(self.stream)
 
     def send(self, pieces: Sequence[Data], records: int, together: Together | None) -> None:
-        """As `write`, in one write all of them; on HTTP/2 it may leave `together` with that of other streams."""
-        self._records = records
+        """Send body for which there is room, in one write; with it, and before, `records` in all. On HTTP/2 it may leave
+        `together` with that of other streams."""
+        self.records = records
         self.connection.session.send(self.stream, pieces)
         if together is not None and self._shared:
             together.add(self.connection, sum([len(piece.payload) for piece in pieces]))
@@ -141,8 +155,8 @@ class ClientSide:
                 case _:
                     sent.append(event)
         line = chain.response
-        if line.records_out != self._records:
-            self._records = line.records_out
+        if line.records_out != self.records:
+            self.records = line.records_out
             self._observer.event_out(now)
         self.connection.session.send(self.stream, sent)
         if ending is not None:

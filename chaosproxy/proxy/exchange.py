@@ -42,7 +42,7 @@ class Exchange:
     """Made when a request head arrives; `begin` binds the plan."""
 
     __slots__ = (
-        "_again", "_busy", "_connection", "_ears", "_finished", "_held", "_house", "_plan", "_release",
+        "_again", "_busy", "_connection", "_ears", "_finished", "_held", "_house", "_lane", "_plan", "_release",
         "_request_complete", "armed", "began", "client", "observer", "record", "upstream",
     )  # fmt: skip
 
@@ -59,6 +59,7 @@ class Exchange:
         self._connection = connection
         self.observer.meets("client", connection.wire)
         self._plan: Plan | None = None
+        self._lane: Lane | None = None
         self._held: HeldRequest | None = None
         self._release: Callable[[float], None] | None = None
         self._busy = False
@@ -74,7 +75,7 @@ class Exchange:
         self._plan = plan
         self.client.bodiless = head.method == b"HEAD"
         self.client.upgrading = bool(head.upgrade) or head.method == b"CONNECT"
-        lane = Lane(plan.chain.response, self.client, self.observer)
+        self._lane = lane = Lane(plan.chain.response, self.client, self.observer)
         protocol = self._connection.session.protocol
         self.upstream = UpstreamSide(self, plan, upstream, protocol, lane)
         self._ears = Ears(self._connection, self.client.stream, self.upstream)
@@ -92,6 +93,7 @@ class Exchange:
 
     def refuse(self, abort: Abort, now: float) -> None:
         """The client broke a rule of its protocol: answered here if no head has gone out; the upstream is ended."""
+        self._interrupt()
         self.client.refuse(abort, now)
         if self.upstream is not None:
             self.upstream.end(abort.cause, now)
@@ -173,6 +175,7 @@ class Exchange:
 
     def connection_ended(self, abort: Abort, now: float) -> None:
         """A fault of the client's whole connection has ended it."""
+        self._interrupt()
         self.client.cut_off(abort, now)
         if self.upstream is not None:
             self.upstream.end(abort.cause, now)
@@ -267,14 +270,21 @@ class Exchange:
         self.upstream = None  # it knows us: without the circle nothing of this is left to the collector
 
     def _end_both(self, abort: Abort, now: float) -> None:
+        self._interrupt()
         self.client.abort(abort, now)
         if self.upstream is not None:
             self.upstream.end(abort.cause, now)
         self._finish_if_over(now)
 
+    def _interrupt(self) -> None:
+        """Something happens that is no body at rest: see `Lane`."""
+        if self._lane is not None:
+            self._lane.close()
+
     def contain(self, act: Callable[..., None], *arguments: Any) -> None:
         """Run `act`; whatever it raises ends this exchange and is reported, and the proxy goes on."""
         try:
+            self._interrupt()
             act(*arguments)
         except Exception as error:  # noqa: BLE001 - a bug here must not end the siblings
             self.failed(error, arguments[-1])

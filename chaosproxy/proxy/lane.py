@@ -1,41 +1,80 @@
 """The straight lane: body that goes from the upstream's read to the client's write while everything between is at rest.
 
-It is for what a stream is most of the time, and exists for speed alone: a process that sleeps between events pays for
-every function and object that it has to fetch again. What is not at rest goes the long way, by the line's exit.
+It is for what a stream is most of the time, and exists for speed alone: a process that sleeps between events finds its
+caches cold, and pays for every function and object on the way. So pieces that go straight through (`carry_all`) skip the
+line's queues; and once one has, the lane is open for reads (`carry`): such as are one chunk and nothing else go out as
+they came, and what passed is only counted here.
+Rules: what the lane has counted belongs to the line, the journal and the client's side. Whoever is about to look at
+them, or to change what the lane takes for granted, closes it first; nobody has to open it.
 Must not know: what the long way does, the upstream's connection.
 """
 
-from collections.abc import Sequence
+import math
+from array import array
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
+from chaosproxy.chain import passing
 from chaosproxy.chain.line import Line
+from chaosproxy.http1.chunked import whole_chunk
 from chaosproxy.model.messages import Data
 from chaosproxy.proxy.client_side import ClientSide
 from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.together import Together
 
+_NO_TIMES = array("d")
+_NO_SIZES = array("I")
+KEPT = 256
+"""Marks that wait here at most."""
+
+
+class Owner(Protocol):
+    """The upstream side, to which belongs what does not go straight through."""
+
+    def admitted(self, piece: Data, now: float) -> None:
+        """The line has a piece that a limit lies in."""
+        ...
+
+    def failed(self, error: Exception, now: float) -> None: ...
+
 
 class Lane:
     """One exchange's."""
 
-    __slots__ = ("_line", "client", "observer")
+    __slots__ = (
+        "_bytes",
+        "_client",
+        "_due",
+        "_find",
+        "_last_record",
+        "_line",
+        "_most_bytes",
+        "_most_chunks",
+        "_most_records",
+        "_owner",
+        "_records",
+        "_sizes",
+        "_times",
+        "observer",
+    )  # fmt: skip
 
     def __init__(self, line: Line, client: ClientSide, observer: Observer) -> None:
-        self.client = client
         self._line = line
+        self._client = client
         self.observer = observer
-
-    def carry(self, piece: Data, now: float, room: float) -> bool:
-        """A piece goes into the line. Whether it has gone on to the client, which has `room` for so many bytes."""
-        line = self._line
-        if not line.pass_through(piece, now, room):
-            return False
-        self.observer.passed(piece, now)
-        self.client.write(piece, line.exit.records_out)
-        return True
+        self._owner: Owner | None = None
+        """There while the lane is open."""
+        self._find: Callable[[bytes], tuple[int, ...]] | None = None
+        self._due = math.inf
+        self._most_bytes = self._most_records = self._most_chunks = math.inf
+        """As much as may pass before a place has to be asked."""
+        self._bytes = self._records = 0
+        self._last_record = 0.0
+        self._times, self._sizes = _NO_TIMES, _NO_SIZES
 
     def carry_all(self, pieces: Sequence[Data], now: float, together: Together | None) -> int:
         """All pieces of a read go into the line. How many of them, the first, have gone on to the client."""
-        line, client = self._line, self.client
+        line, client = self._line, self._client
         room, passed = client.room, 0
         for piece in pieces:
             if not line.pass_through(piece, now, room):
@@ -48,3 +87,56 @@ class Lane:
         if len(pieces) > passed + 1:
             line.push(pieces[passed + 1 :], now)  # the one before is in the line already
         return passed
+
+    def open(self, owner: Owner) -> None:
+        """A piece has just gone straight through, and chunks follow: from now on they may be carried."""
+        line, client = self._line, self._client
+        find = line.records.feed if line.records is not None else None
+        if not client.repeats_chunks or (find is not None and not self.observer.has_seen_an_event):
+            return
+        self._owner, self._find, self._due = owner, find, line.due
+        self._most_bytes, self._most_records, self._most_chunks = passing.limits(line)
+        if self._times is _NO_TIMES:
+            self._times, self._sizes = array("d"), array("I")
+
+    def carry(self, data: bytes, now: float) -> bool:
+        """What the upstream's connection has read (not empty), before its session is given it; see `Shortcut`."""
+        owner = self._owner
+        if owner is None:
+            return False
+        start = whole_chunk(data) if now < self._due else 0
+        size, chunks = len(data) - start - 2, len(self._sizes) + 1
+        if not start or self._bytes + size >= self._most_bytes or chunks >= self._most_chunks:
+            self.close()
+            return False
+        try:
+            if self._find is not None:
+                ends = self._find(data[start:-2])
+                if ends:
+                    if self._records + len(ends) >= self._most_records:
+                        self.close()
+                        piece = Data(data[start:-2], ends)
+                        passing.stopped(self._line, piece, now)
+                        owner.admitted(piece, now)
+                        return True
+                    self._records += len(ends)
+                    self._last_record = now
+            self._bytes += size
+            self._sizes.append(size)
+            self._times.append(now)
+            if not self._client.connection.write(data) or chunks == KEPT:
+                self.close()
+        except Exception as error:  # noqa: BLE001 - as `Exchange.contain`
+            owner.failed(error, now)
+        return True
+
+    def close(self) -> None:
+        """Hand over what has been counted; reads take the long way again, until one has gone straight through."""
+        self._owner = None
+        if not self._sizes:
+            return
+        passing.passed(self._line, self._bytes, self._records, len(self._sizes), self._times[-1])
+        self._client.records = self._line.exit.records_out
+        self.observer.have_passed(self._times, self._sizes, self._last_record if self._records else None)
+        self._bytes = self._records = 0
+        del self._times[:], self._sizes[:]

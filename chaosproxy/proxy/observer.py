@@ -3,7 +3,7 @@
 Rules: the only place where the driver's facts become journal fields. Must not know: why anything happened.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from chaosproxy.chain.line import Line
@@ -93,6 +93,20 @@ class Observer:
                 times.last_event_out = since
                 if times.first_event_out is None:
                     times.first_event_out = since
+
+    def have_passed(self, times: Sequence[float], sizes: Sequence[int], last_event: float | None) -> None:
+        """So many pieces at these times, behind the first event; the last of these came at `last_event`."""
+        since = [now - self._began for now in times]
+        for marks in (self.arrived_marks, self.delivered_marks):
+            for at, size in zip(since, sizes, strict=True):
+                marks.note(at, size)
+        if last_event is not None:
+            self.record.times.last_event_out = last_event - self._began
+
+    @property
+    def has_seen_an_event(self) -> bool:
+        """One has gone out that can be seen."""
+        return self.record.times.first_event_out is not None
 
     def event_in(self, now: float) -> None:
         if self.record.times.first_event_in is None:

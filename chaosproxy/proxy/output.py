@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import trio
 
-from chaosproxy.model.messages import Data
 from chaosproxy.session import Closing, Session
 from chaosproxy.wire.transport import Transport
 
@@ -58,30 +57,20 @@ class Output(ABC):
             return
         if chunks and not self._write(chunks):
             return
-        if self.transport.backlog:
-            self._wait_to_write([])
-        elif session.closing is not None:
+        if not self._waits() and session.closing is not None:
             self.act_on_closing(session.closing)
 
-    def write(self, stream: int, data: Data) -> None:
-        """Send a Data for which there is room, and `flush`."""
-        session = self.session
-        chunk = session.write_piece(stream, data) if not (self.blocked or self.broken) else None
-        if chunk is None:
-            session.send(stream, (data,))
-            self.flush()
-            return
-        if not chunk:
-            return
+    def write(self, data: bytes) -> bool:
+        """Write what the session need not be told of; nothing waits in front of it. Whether the socket has taken all."""
         try:
-            sent = self.transport.send(chunk)
+            sent = self.transport.send(data)
         except OSError:
             self._break()
-            return
-        if sent < len(chunk):
-            self._wait_to_write([chunk[sent:]])
-        elif self.transport.backlog:
-            self._wait_to_write([])
+            return False
+        if sent < len(data):
+            self._wait_to_write([data[sent:]])
+            return False
+        return not (self.transport.backlog and self._waits())
 
     def _write(self, chunks: list[bytes]) -> bool:
         """Whether the socket has taken all of it."""
@@ -95,6 +84,13 @@ class Output(ABC):
             if sent < len(chunk):
                 self._wait_to_write([chunk[sent:], *chunks[index + 1 :]])
                 return False
+        return True
+
+    def _waits(self) -> bool:
+        """The transport has taken more than the socket has."""
+        if not self.transport.backlog:
+            return False
+        self._wait_to_write([])
         return True
 
     def _wait_to_write(self, left: list[bytes]) -> None:

@@ -29,22 +29,17 @@ class UpstreamSide(RequestSide):
 
     # ---- the answer
 
-    def carry(self, data: bytes, now: float) -> bool:
-        """What the upstream's connection has read, before it is given to the session; see `Shortcut`."""
-        connection, room = self.connection, self._lane.client.room
-        payload = connection.session.whole_piece(data) if room and connection is not None else None
-        if payload is None:
-            return False
-        piece = Data(payload)
-        try:
-            if not self._lane.carry(piece, now, room):
-                self._arrived([piece], now)
-                self._owner.settle(now)
-        except Exception as error:  # noqa: BLE001 - as `contain`, which would be one call more for every event
-            self._owner.failed(error, now)
-        return True
+    def admitted(self, piece: Data, now: float) -> None:
+        """A piece has come that did not go straight through."""
+        self._arrived((piece,), now)
+        self._owner.settle(now)
+
+    def failed(self, error: Exception, now: float) -> None:
+        """See `Exchange.failed`."""
+        self._owner.failed(error, now)
 
     def response_events(self, events: list[Event], now: float) -> None:
+        self._lane.close()
         pieces = [event for event in events if type(event) is Data]
         if self._plan.faulty:
             for piece in pieces:
@@ -58,10 +53,12 @@ class UpstreamSide(RequestSide):
                 if passed == len(pieces):
                     if self._line.bytes_in >= self.credit_at:
                         self.credit()
+                    if passed == 1 and self.connection is not None and self.connection.session.chunks_follow:
+                        self._lane.open(self)
                     return
                 self._arrived(pieces[passed:], now)
             self._owner.settle(now)
-        except Exception as error:  # noqa: BLE001 - as in `carry`
+        except Exception as error:  # noqa: BLE001 - as `contain`, which would be one call more for every event
             self._owner.failed(error, now)
 
     def _mixed(self, events: list[Event], now: float) -> None:
@@ -94,7 +91,7 @@ class UpstreamSide(RequestSide):
                 if not self.tunnel:
                     prepare(self._line, event.headers, self._plan.records)
                 if self.connection is not None and not self.connection.session.multiplexed:
-                    self.connection.shortcut = self
+                    self.connection.shortcut = self._lane
                 asked = self._head is not None and (self._head.upgrade or self._head.method == b"CONNECT")
                 if asked and not self.tunnel and not self.request_ended:
                     self._send([End()])  # refused: the request was complete with its head

@@ -1,0 +1,38 @@
+"""What goes straight through a line while the line is not told: how much may, and the account of it afterwards.
+
+Only right behind a `Line.pass_through` that was true, and until anything else happens to the line: then every place is
+at rest, nothing waits, and all that a piece does is to be counted. Must not know: who carries it.
+"""
+
+import math
+
+from chaosproxy.chain.line import Line
+from chaosproxy.chain.span import Span
+from chaosproxy.model.messages import Data
+
+
+def limits(line: Line) -> tuple[float, float, float]:
+    """The bytes, records and chunks with which a place would have to be asked: less may pass."""
+    first = line.first
+    assert isinstance(first, Span)
+    return first.left() if first.stages else (math.inf, math.inf, math.inf)
+
+
+def passed(line: Line, size: int, records: int, chunks: int, now: float) -> None:
+    """So much has gone through since, the last of it at `now`; it was credited to the sender as it came (HTTP/1)."""
+    line.bytes_in += size
+    line.records_in += records
+    line.chunks_in += chunks
+    line.exit.bytes_out += size
+    line.exit.records_out += records
+    first = line.first
+    if isinstance(first, Span) and first.stages:
+        first.passes(size, records, chunks, now)
+
+
+def stopped(line: Line, piece: Data, now: float) -> None:
+    """A whole chunk, its records found, in which a limit lies: it goes the long way."""
+    line.bytes_in += len(piece.payload)
+    line.records_in += len(piece.ends)
+    line.chunks_in += 1
+    line.admit((piece,), now)
