@@ -118,8 +118,15 @@ class ClientConnection(Carrier[ClientListener]):
         self.read_again()
         self.resume()
         self.flush()
-        if self.over and not self.exchanges:
+        if self.over and not self.exchanges and not self._closes_behind_what_is_written():
             self.leave()
+
+    def owes(self) -> bool:
+        return super().owes() or (self.blocked and self._closes_behind_what_is_written())
+
+    def _closes_behind_what_is_written(self) -> bool:
+        """The answer is whole and has its end: a client that has half closed still reads it, at its own pace."""
+        return self.session.closing is not None and not self.broken
 
     def stand_in(self, listener: ClientListener) -> ClientListener:
         return DeafExchange(listener)
