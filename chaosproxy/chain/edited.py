@@ -20,14 +20,15 @@ class Edited(Fault):
 
     def __init__(self) -> None:
         self.kept = b""
-        """What `edit` has taken out to put it in later. What is left of it at the end leaves in front of that."""
+        """What `edit` has taken out to put it in later. What is left of it leaves behind the last unit."""
         self._editing: Editing | None = None
+        self._at_last_line = False
         self._said: list[Note] = []
 
     def edit(self, raw: bytes) -> bytes:
         """What shall stand in place of one unit: the same for no change, empty for nothing. `framing.records.payload` says
-        whether it is a record or only a comment between two. Behind the last line of a body there may be no line feed,
-        and of an event that was broken off there is only a part."""
+        whether it is a record or only a comment between two. A body's last line comes with a line feed even if it has
+        none; then what leaves has none at its end either."""
         raise NotImplementedError  # a fault without it is a bug of whoever wrote it
 
     def fits(self, head: ResponseHead | RequestHead) -> bool:
@@ -41,7 +42,7 @@ class Edited(Fault):
     def control(self, event: Event, now: float) -> Actions:
         match event:
             case ResponseHead() | RequestHead() if self.kind is not None and self.fits(event):
-                self._editing = Editing(self.kind, self.edit)
+                self._editing = Editing(self.kind, self._edit_one)
                 return (WAKE, event)
             case Trailers() | End() | Abort() if self._editing is not None:
                 return self._body_over(self._editing, event)
@@ -52,15 +53,22 @@ class Edited(Fault):
         assert self._editing is not None
         return self._let_go(self._editing, self._editing.feed(data))
 
+    def _edit_one(self, raw: bytes) -> bytes:
+        if not self._at_last_line:
+            return self.edit(raw)
+        left, self.kept = self.edit(raw + b"\n") + self.kept, b""
+        return left.removesuffix(b"\n")
+
     def _body_over(self, editing: Editing, event: Event) -> Actions:
-        """What is held is all of the last unit. If that is a line without its line feed, and goes, the event no longer
-        completes it: another one does not."""
+        """If the last line has no line feed and goes, the event no longer completes it: another one does not. What else
+        has not ended passes as it stands, behind what was kept, of which it would become a part."""
         self._editing = None
+        self._at_last_line = bool(editing.last) and not isinstance(event, Abort)
+        kept: list[Data] = []
+        if self.kept and not self._at_last_line:
+            kept, self.kept = editing.put(self.kept), b""
         left = editing.rest() if isinstance(event, Abort) else editing.end()
-        kept, self.kept = self.kept, b""
-        if kept:
-            left += editing.put(kept)
-        return (*self._let_go(editing, left), FOREVER, replace(event) if editing.gone else event)
+        return (*self._let_go(editing, [*kept, *left]), FOREVER, replace(event) if editing.gone else event)
 
     def _let_go(self, editing: Editing, pieces: list[Data]) -> Actions:
         self.held = editing.held + len(self.kept)

@@ -6,6 +6,7 @@ moved or removed one. Must not know: what is changed.
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from chaosproxy.chain.pieces import Pieces
 from chaosproxy.framing.blocks import LIMIT, Blocks
@@ -50,18 +51,30 @@ class Editing:
         left += self._marked(self._pieces.take(self.held - self._blocks.held))
         return left
 
+    @property
+    def last(self) -> bytes:
+        """The line without a line feed that the body's end would complete; empty where there is none."""
+        return self._blocks.last
+
     def end(self) -> list[Data]:
-        """The body is over: what has come of the last unit is all of it."""
+        """The body is over. Its last line needs no line feed to be a unit; what else is unfinished is none."""
         left: list[Data] = []
-        self._completes = bool(self._blocks.last)
-        if self.held:
-            self._unit_over(self._blocks.unfinished, 0, left)
+        last = self._blocks.last
+        if last:
+            self._completes = True
+            self._unit_over(last, 0, left)
         return left + self.rest()
 
     def put(self, raw: bytes) -> list[Data]:
-        """Behind what has left comes this."""
+        """Behind what has left comes this, each record in it a piece of its own."""
         self.edited = True
-        return self._marked([Data(raw)])
+        ends = self._records.feed(raw)
+        if len(ends) < 2:
+            return [Data(raw, ends)]
+        bounds = [0, *ends[:-1], len(raw)]
+        return [
+            Data(raw[begin:stop], (end - begin,)) for (begin, stop), end in zip(pairwise(bounds), ends, strict=True)
+        ]
 
     @property
     def gone(self) -> bool:

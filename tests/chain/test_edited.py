@@ -1,5 +1,6 @@
 """Faults that are handed each unit whole: however it was cut, in the right order, with what was kept back, noted once."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -57,6 +58,18 @@ class Swapping(Edited):
         return raw + kept
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Own(FaultSpec):
+    """Runs whatever fault a test has made."""
+
+    name: ClassVar[str] = "own"
+    edits_body: ClassVar[bool] = True
+    make: Callable[[], Edited]
+
+    def start(self, context):
+        return self.make()
+
+
 def cut(body, size):
     return [body[at : at + size] for at in range(0, len(body), size)]
 
@@ -77,7 +90,7 @@ def test_two_events_change_places_however_they_were_cut(size):
 
 def test_what_is_kept_is_held():
     played = play([Swap()], [(1.0, ONE), (2.0, PING), (5.0, TWO)])
-    assert played.body == [(2.0, PING), (5.0, TWO + ONE)]
+    assert played.body == [(2.0, PING), (5.0, TWO), (5.0, ONE)]
 
 
 @pytest.mark.parametrize("end", [End(), BROKEN, Trailers(((b"a", b"b"),))], ids=["end", "abort", "trailers"])
@@ -89,6 +102,35 @@ def test_what_is_still_kept_leaves_in_front_of_the_end(end):
         end,
     ]
     assert played.not_fired == [("swap", "not reached")]
+
+
+@pytest.mark.parametrize("end", [End(), BROKEN], ids=["end", "abort"])
+def test_what_is_kept_does_not_run_into_an_event_that_was_broken_off(end):
+    played = play([Swap()], [(1.0, ONE + b"data: br"), (2.0, end)])
+    assert played.data == ONE + b"data: br"
+    assert played.records_out == 1
+
+
+class Twice(Edited):
+    """Each line twice."""
+
+    def edit(self, raw):
+        return raw + raw
+
+
+@pytest.mark.parametrize(
+    ("make", "end", "left"),
+    [
+        (lambda: Swapping(1), End(), b"b\na"),
+        (lambda: Swapping(2), End(), b"a\nb"),
+        (Twice, End(), b"a\na\nb\nb"),
+        (Twice, BROKEN, b"a\na\nb"),
+    ],
+)
+def test_a_last_line_without_its_line_feed_is_not_glued_to_another(make, end, left):
+    played = play([Own(make=make)], [(1.0, b"a\nb"), (2.0, end)], head=LINES)
+    assert played.data == left
+    assert played.records_out == left.count(b"\n") + isinstance(end, End)
 
 
 def test_a_fault_nearer_the_client_counts_what_stands_there_now():
@@ -103,26 +145,17 @@ class Without(Edited):
         return b"" if b"b" in raw else raw.replace(b"c", b"c\n")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gone(FaultSpec):
-    name: ClassVar[str] = "gone"
-    edits_body: ClassVar[bool] = True
-
-    def start(self, context):
-        return Without()
-
-
 @pytest.mark.parametrize(
     ("body", "left", "records"),
     [(b"a\nb", b"a\n", 1), (b"a\nx", b"a\nx", 2), (b"a\nc", b"a\nc\n", 2), (b"a\nb\n", b"a\n", 1)],
 )
 def test_a_last_line_without_its_line_feed_counts_if_it_still_stands_there(body, left, records):
-    played = play([Gone()], [(1.0, body), (2.0, End())], head=LINES)
+    played = play([Own(make=Without)], [(1.0, body), (2.0, End())], head=LINES)
     assert (played.data, played.records_out) == (left, records)
 
 
 def test_an_end_that_a_fault_has_made_is_still_its_own_behind_one_that_edits():
-    faults = [Cut(at=Trigger(bytes=5), then=(Ending("clean"),)), Gone()]
+    faults = [Cut(at=Trigger(bytes=5), then=(Ending("clean"),)), Own(make=Without)]
     assert play(faults, [(1.0, ONE)], head=SSE).end_cause == "cut"
 
 

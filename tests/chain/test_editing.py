@@ -45,6 +45,14 @@ def test_a_unit_that_is_changed_is_a_piece_of_its_own():
     assert left == [[Data(A, (9,), whole=False), Data(b"data: long\n\n", (12,)), Data(C, (9,))]]
 
 
+def test_of_several_records_in_place_of_one_each_is_a_piece():
+    more = {A: A, B: B + b": x\n\n" + C + b": y\n\n"}
+    left, *_ = fed("sse", [A + B + A], more.get)
+    assert left == [
+        [Data(A, (9,), whole=False), Data(B, (9,)), Data(b": x\n\n" + C + b": y\n\n", (14,)), Data(A, (9,))]
+    ]
+
+
 @pytest.mark.parametrize("size", range(1, 30))
 def test_the_same_for_any_chunking(size):
     stream = A + b": x\n\n" + B + B + C
@@ -80,4 +88,4 @@ def test_it_can_be_let_go_as_it_stands():
     editing = Editing("lines", without(b"b"))
     assert editing.feed(Data(b"b")) == []
     assert editing.rest() == [Data(b"b")]
-    assert (editing.held, editing.end()) == (0, [])
+    assert editing.held == 0
