@@ -247,12 +247,8 @@ def test_a_place_that_does_not_come(play):
         ("blackhole: {for: 5s, then: rst}", 26, "then"),
     ],
 )
-def test_a_mistake_has_its_place(text, column, said):
-    with pytest.raises(ScenarioError) as error:
-        load(f"version: 1\nfaults:\n  - {text}\n")
-    [problem] = error.value.problems
-    assert (problem.line, problem.column) == (3, column), problem
-    assert said in problem.message
+def test_a_mistake_has_its_place(refused, text, column, said):
+    refused(text, column, said)
 
 
 def test_under_connections_there_are_no_records():

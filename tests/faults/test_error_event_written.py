@@ -4,7 +4,6 @@ import pytest
 
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.errors import ScenarioError
 from chaosproxy.faults import ErrorEvent
 from chaosproxy.model.places import Moment, Way
 from chaosproxy.scenario.dump import dump
@@ -48,12 +47,8 @@ def test_one_that_is_never_reached_or_cannot_stand_there_is_neutral():
         ("error_event: {at: {event: 3}, mesage: x}", 3, 35, "message"),
     ],
 )
-def test_what_cannot_be_has_its_place(text, line, column, words):
-    with pytest.raises(ScenarioError) as error:
-        load(f"version: 1\nfaults:\n  - {text}\n")
-    (problem,) = error.value.problems
-    assert (problem.line, problem.column) == (line, column)
-    assert words in problem.message
+def test_what_cannot_be_has_its_place(refused, text, line, column, words):
+    refused(text, column, words, line)
 
 
 @pytest.mark.parametrize(

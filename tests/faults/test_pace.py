@@ -5,7 +5,6 @@ from random import Random
 import pytest
 
 from chaosproxy.chain.fault import Context
-from chaosproxy.errors import ScenarioError
 from chaosproxy.faults import Pace
 from chaosproxy.faults.pacing import ROOM
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
@@ -125,12 +124,8 @@ def test_without_a_distance_it_is_neutral(spec):
         ("pace: {bytes: 1, every: 1s, region: tail}", 3, 41, "body, head, chunk_size"),
     ],
 )
-def test_a_mistake_has_its_place(text, line, column, said):
-    with pytest.raises(ScenarioError) as error:
-        load(f"version: 1\nfaults:\n  - {text}\n")
-    [problem] = error.value.problems
-    assert (problem.line, problem.column) == (line, column), problem
-    assert said in problem.message
+def test_a_mistake_has_its_place(refused, text, line, column, said):
+    refused(text, column, said, line)
 
 
 def test_what_can_be_written():

@@ -39,12 +39,8 @@ def test_it_is_neutral_where_there_is_nothing_of_it(part):
         ("strip: {what: done, at: end}", 3, 25, "at"),
     ],
 )
-def test_what_cannot_be_has_its_place(text, line, column, words):
-    with pytest.raises(ScenarioError) as error:
-        load(f"version: 1\nfaults:\n  - {text}\n")
-    (problem,) = error.value.problems
-    assert (problem.line, problem.column) == (line, column), problem.message
-    assert words in problem.message
+def test_what_cannot_be_has_its_place(refused, text, line, column, words):
+    refused(text, column, words, line)
 
 
 def test_one_or_a_list():
