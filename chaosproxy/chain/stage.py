@@ -102,9 +102,8 @@ class Stage(Actor):
         if data.left and any(isinstance(one, Finish) and breaks_in_chunk(one, self) for one in actions):
             piece.size = size  # the chunk that the cut falls into keeps the size it announces
         self.emit(piece, now)
-        if (
-            limit is not None and not self.closed
-        ):  # what has just left may have made a fault nearer the client end it all
+        # What has just left may have made a fault nearer the client end it all.
+        if limit is not None and not self.closed:
             self.act(actions, now)
 
     def meets_limit(self, data: Data) -> bool:

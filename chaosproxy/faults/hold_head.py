@@ -37,58 +37,36 @@ class HoldHead(FaultSpec):
     other side breaks off before a `first_byte` or `end`, nothing that is held leaves: the client gets a 502."""
 
     def start(self, context: Context) -> Fault:
-        if isinstance(self.until, str):
-            return RunningHold(self.until, context)
-        return RunningDelay(self.until, context) if self.until else Neutral()
+        return RunningHold(self.until, context) if self.until else Neutral()
 
 
 def opens_tunnel(head: ResponseHead | RequestHead, context: Context) -> bool:
     """Behind it both sides wait for each other's bytes: no machine can hold it (RFC 9110 sections 9.3.6 and 15.2.2)."""
-    return context.request.method == b"CONNECT" or (
-        isinstance(head, ResponseHead) and head.status == SWITCHING_PROTOCOLS
-    )
-
-
-class RunningDelay(Fault):
-    """Rests; the head makes it act, and order does the rest."""
-
-    rest = FOREVER
-    sees = (RequestHead, ResponseHead)
-    capacity = ROOM
-
-    def __init__(self, delay: float, context: Context) -> None:
-        self._context = context
-        self._delay = delay / context.speed
-        self._detail = f"held the head {lasting(delay)}"
-
-    def control(self, event: Event, now: float) -> Actions:
-        if not isinstance(event, RequestHead | ResponseHead):
-            return (event,)
-        if opens_tunnel(event, self._context):
-            self.unfired = "protocol"
-            return (event,)
-        return (Note("fired", self._detail), At(now + self._delay, event))
+    switched = isinstance(head, ResponseHead) and head.status == SWITCHING_PROTOCOLS
+    return switched or context.request.method == b"CONNECT"
 
 
 class RunningHold(Fault):
-    """Rests until the head comes, and again when it has left."""
+    """Rests until the head comes, and again when it has left; for a time it need not wake, since order does the rest."""
 
     rest = FOREVER
 
-    def __init__(self, until: Literal["first_byte", "end"], context: Context) -> None:
+    def __init__(self, until: Literal["first_byte", "end"] | float, context: Context) -> None:
         self._until = until
         self._context = context
-        self.capacity = WHOLE_ROOM if until == "end" else 0
+        self.capacity = {"first_byte": 0, "end": WHOLE_ROOM}.get(str(until), ROOM)
         self._waiting: list[Event] = []
         """The head, and what has come behind it."""
 
     def control(self, event: Event, now: float) -> Actions:
         match event:
-            case RequestHead() | ResponseHead():
-                if opens_tunnel(event, self._context):
-                    self.unfired = "protocol"
-                if event.final or self.unfired:
-                    return (event,)
+            case RequestHead() | ResponseHead() if opens_tunnel(event, self._context):
+                self.unfired = "protocol"
+                return (event,)
+            case RequestHead() | ResponseHead() if not isinstance(self._until, str):
+                detail = f"held the head {lasting(self._until)}"
+                return (Note("fired", detail), At(now + self._until / self._context.speed, event))
+            case RequestHead() | ResponseHead() if not event.final:
                 self._waiting = [event]
                 return (WAKE,)
             case Abort():
