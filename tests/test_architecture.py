@@ -212,6 +212,11 @@ def test_every_module_says_what_it_is() -> None:
     assert silent == []
 
 
+def test_files_hold_one_idea() -> None:
+    sizes = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in modules()}
+    assert {name: size for name, size in sizes.items() if size > 300} == {}, "split it, along an idea"
+
+
 def test_functions_fit_on_a_screen() -> None:
     long = [
         f"{name}.{node.name}: {lines} lines"
