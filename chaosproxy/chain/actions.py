@@ -76,7 +76,7 @@ class Vanish:
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """From `control`: my rest is over, from the next Data on I look at everything."""
+    """My rest is over: from the next Data on I look at everything."""
 
 
 WAKE = Wake()
