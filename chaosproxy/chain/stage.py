@@ -8,8 +8,7 @@ import math
 from typing import TYPE_CHECKING
 
 from chaosproxy.chain.acting import Actor
-from chaosproxy.chain.actions import FOREVER as ALWAYS
-from chaosproxy.chain.actions import Finish, Rest
+from chaosproxy.chain.actions import FOREVER, Finish, Rest
 from chaosproxy.chain.conditions import holds_for_head, needs_head
 from chaosproxy.chain.fault import Fault
 from chaosproxy.chain.limits import keep_size, limit_in
@@ -50,14 +49,14 @@ class Stage(Actor):
         self.request_end: float | None = None
         self._initial = fault.rest, fault.due
         if self.undecided:
-            self.rest, fault.due = ALWAYS, math.inf
+            self.rest, fault.due = FOREVER, math.inf
 
     def make_inert(self) -> None:
         """It does not apply to this exchange."""
         self.inert, self.undecided = True, False
         self.fault.unfired = "if"
         self.fault.looks, self.fault.due = False, math.inf
-        self.rest = ALWAYS
+        self.rest = FOREVER
 
     # ---- body
 
@@ -66,7 +65,7 @@ class Stage(Actor):
         self.last = now
         if self.rest is None and not self.closed:
             self._show(data, now)
-        elif self.rest is ALWAYS and not (self.closed or self.fault.looks):
+        elif self.rest is FOREVER and not (self.closed or self.fault.looks):
             self.count(data)
             self.emit(data, now)
         else:

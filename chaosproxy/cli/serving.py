@@ -19,7 +19,7 @@ from chaosproxy.errors import UnavailableError, UpstreamFault, UsageError
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.jsonl import JournalFile, line
 from chaosproxy.journal.record import ExchangeRecord
-from chaosproxy.model.units import FOREVER, counted, show_duration
+from chaosproxy.model.units import ENDLESS, counted, show_duration
 from chaosproxy.proxy.listener import Listener
 from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.report.line import exchange_line
@@ -156,17 +156,17 @@ class _Run:
                 raise UnavailableError(f"upstream {address.url} does not accept connections {waited}{reason}")
 
     def _say_json(self, record: ExchangeRecord) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # whoever read it is gone, or the disk is full: the traffic goes on
             click.echo(line(record))
 
     def _say_line(self, record: ExchangeRecord) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # as in `complain`
             click.echo(timeline([record]) if self.options.verbose else exchange_line(record), err=True)
 
 
 def _ending(running: int, grace: float) -> str:
     are, have, them = ("is", "has", "it") if running == 1 else ("are", "have", "them")
-    limit = "no limit" if grace == FOREVER else show_duration(grace)
+    limit = "no limit" if grace == ENDLESS else show_duration(grace)
     return f"ending; {counted(running, 'exchange')} {are} running and {have} {limit}; a second signal ends {them} now"
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from chaosproxy.chain.fault import FaultSpec
+from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import RequestHead
 from chaosproxy.model.units import duration, show_duration
 from chaosproxy.scenario.dump import dump
@@ -40,6 +41,14 @@ class Question:
     def json(self) -> bytes:
         """The body as it is sent."""
         return json.dumps(self.body).encode() if self.body is not None else b""
+
+    @property
+    def headers(self) -> Headers:
+        """Of a client that streams, and that takes what browsers take."""
+        common = ((b"accept", b"text/event-stream, application/x-ndjson"), (b"accept-encoding", b"gzip, deflate"))
+        if self.body is None:
+            return common
+        return (*common, (b"content-type", b"application/json"), (b"content-length", b"%d" % len(self.json)))
 
     def target(self, tokens: int, first: float, gap: float) -> str:
         """The path with the origin's knobs."""
@@ -142,20 +151,12 @@ def _taken(scenario: Scenario) -> tuple[Question, str, int] | None:
 
 def _takes(rules: Rules, question: Question, protocol: str) -> bool:
     head = RequestHead(
-        question.method.encode(), question.target(EVENTS, GAP, GAP).encode(), headers(question), authority=b"origin"
+        question.method.encode(), question.target(EVENTS, GAP, GAP).encode(), question.headers, authority=b"origin"
     )
     decision = rules.decide(head, protocol)
     if decision.needs_json:
         decision = rules.decide_with_json(decision, question.body)
     return decision.rule is not None
-
-
-def headers(question: Question) -> tuple[tuple[bytes, bytes], ...]:
-    """The fields of the demo's request: a client that streams, and that takes what browsers take."""
-    common = ((b"accept", b"text/event-stream, application/x-ndjson"), (b"accept-encoding", b"gzip, deflate"))
-    if question.body is None:
-        return common
-    return (*common, (b"content-type", b"application/json"), (b"content-length", b"%d" % len(question.json)))
 
 
 def _preferred(scenario: Scenario) -> list[Question]:
@@ -181,7 +182,7 @@ def _durations(plain: object) -> Iterator[float]:
         try:
             seconds = duration(plain)
         except ValueError:
-            return
+            return  # some other text
         if seconds < math.inf:
             yield seconds
     elif isinstance(plain, Mapping):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import trio
 
 from chaosproxy.demo.client import Answer, ask
-from chaosproxy.demo.plan import GAP, Plan, headers
+from chaosproxy.demo.plan import GAP, Plan
 from chaosproxy.embedded.opened import open_proxy
 from chaosproxy.embedded.setup import Source
 from chaosproxy.journal.record import ExchangeRecord
@@ -75,7 +75,7 @@ async def _one(
     head = RequestHead(
         question.method.encode(),
         (plan.target if tokens is None else question.target(tokens, GAP, GAP)).encode(),
-        headers(question),
+        question.headers,
         authority=address.authority,
         framing=Framing.LENGTH if question.json else Framing.NONE,
         final=not question.json,

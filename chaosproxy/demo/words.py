@@ -3,13 +3,13 @@
 Rules: only what the client saw decides. Must not know: scenarios, how it is drawn.
 """
 
-import json
 from itertools import pairwise
 
 from chaosproxy.demo.client import GAVE_UP, Answer
 from chaosproxy.demo.numbers import Numbers
 from chaosproxy.framing.choose import kind_of, splitter_for
 from chaosproxy.framing.records import payload, terminal
+from chaosproxy.model.json_values import parse
 from chaosproxy.model.units import counted
 
 LATE = 3.0
@@ -136,8 +136,5 @@ def _error_at_the_end(answer: Answer) -> bool:
     records = [answer.text[start:end] for start, end in pairwise(ends)]
     if not records or terminal(kind, records[-1]):
         return False
-    try:
-        document = json.loads(payload(kind, records[-1]) or b"")
-    except ValueError:
-        return False
+    document = parse(payload(kind, records[-1]) or b"")
     return isinstance(document, dict) and (bool(document.get("error")) or document.get("type") == "error")

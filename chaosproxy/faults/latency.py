@@ -14,8 +14,7 @@ from chaosproxy.chain.actions import Action, Actions, At, Note
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
 from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, Interim, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Way
-from chaosproxy.model.units import FOREVER as WITHOUT_END
-from chaosproxy.model.units import Duration, Size, show_duration
+from chaosproxy.model.units import ENDLESS, Duration, Size, show_duration
 
 Distribution = Literal["uniform", "normal", "pareto"]
 
@@ -59,7 +58,7 @@ class Latency(FaultSpec):
         found: list[tuple[tuple[str, ...], str]] = [
             ((key,), "what is late for ever never comes; that is a stall or a blackhole")
             for key, value in (("delay", self.delay), ("jitter", self.jitter))
-            if value == WITHOUT_END
+            if value == ENDLESS
         ]
         if self.capacity < 1:
             found.append((("capacity",), "a line on which nothing fits is no line; at least one byte"))

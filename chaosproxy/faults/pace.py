@@ -14,8 +14,7 @@ from chaosproxy.faults.dribbling import RunningDribble
 from chaosproxy.faults.pacing import RunningPace
 from chaosproxy.model.messages import Dribble
 from chaosproxy.model.places import Way
-from chaosproxy.model.units import FOREVER as WITHOUT_END
-from chaosproxy.model.units import Count, Duration, Size, counted, show_duration
+from chaosproxy.model.units import ENDLESS, Count, Duration, Size, counted, show_duration
 
 Region = Literal["body", "head", "chunk_size"]
 
@@ -52,7 +51,7 @@ class Pace(FaultSpec):
             found.append((("bytes",), "a turn that carries nothing is a stall; at least 1"))
         if self.region != "body" and self.events is not None:
             found.append((("events",), f"there are no events in a {self.region}; count its bytes"))
-        if self.every == WITHOUT_END:
+        if self.every == ENDLESS:
             found.append((("every",), "a turn that never comes is a stall"))
         return found
 

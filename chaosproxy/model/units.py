@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated
 
-FOREVER = math.inf
+ENDLESS = math.inf
 LONGEST = 10 * 365 * 86400.0
 """The longest finite duration, ten years; beyond it somebody has mistyped."""
 
@@ -68,7 +68,7 @@ Rate = Annotated[float, Unit("rate")]
 def duration(text: str) -> float:
     """`250ms`, `1.5s`, `2m`, `1h`, `forever` in seconds. ValueError with the allowed forms otherwise."""
     if text == "forever":
-        return FOREVER
+        return ENDLESS
     match = _NUMBER.fullmatch(text)
     if match is None or not (match[2] in _SECONDS or match[2] in _PER_SECOND):
         raise ValueError(f"{text!r} is no duration; write 250ms, 1.5s, 2m, 1h or forever")
@@ -104,7 +104,7 @@ def rate(text: str) -> float:
 
 def show_duration(seconds: float) -> str:
     """The text that `duration` reads back as the same number, to a nanosecond, in the unit that people would take."""
-    if seconds == FOREVER:
+    if seconds == ENDLESS:
         return "forever"
     if 0 < seconds < 1:
         unit = "ms" if seconds >= 1e-3 else "us"
@@ -118,7 +118,7 @@ def show_duration(seconds: float) -> str:
 
 def lasting(seconds: float) -> str:
     """`for 250ms`, or `forever`."""
-    return "forever" if seconds == FOREVER else f"for {show_duration(seconds)}"
+    return "forever" if seconds == ENDLESS else f"for {show_duration(seconds)}"
 
 
 def _decimal(number: float) -> str:

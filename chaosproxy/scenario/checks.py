@@ -18,7 +18,7 @@ MOST = 64
 _WAITS = ("first_byte", "first_event", "idle", "total")
 
 
-def rule(rule: Rule, paths: Sequence[Sequence[Path]], reader: Reader) -> None:
+def check_rule(rule: Rule, paths: Sequence[Sequence[Path]], reader: Reader) -> None:
     """Everything about one rule; `paths` says for each hop where each of its faults stands."""
     placed = [
         (number, fault, path)
@@ -33,7 +33,7 @@ def rule(rule: Rule, paths: Sequence[Sequence[Path]], reader: Reader) -> None:
     _waits(placed, reader)
 
 
-def connection(faults: Sequence[FaultSpec], paths: Sequence[Path], reader: Reader) -> None:
+def check_connection(faults: Sequence[FaultSpec], paths: Sequence[Path], reader: Reader) -> None:
     """Everything about the faults of one entry of `connections`."""
     for fault, path in zip(faults, paths, strict=True):
         if not fault.on_connections:

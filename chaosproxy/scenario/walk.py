@@ -91,7 +91,7 @@ class Walk:
             faults, paths = self._faults(given.pop("faults"), (*path, "faults"))
             hops = [(Hop(None, faults), paths)]
         rule = Rule(**given, hops=tuple(hop for hop, _ in hops))
-        checks.rule(rule, [paths for _, paths in hops], self._reader)
+        checks.check_rule(rule, [paths for _, paths in hops], self._reader)
         return rule
 
     def _hop(self, value: object, path: Path) -> tuple[Hop, list[Path]]:
@@ -108,7 +108,7 @@ class Walk:
         given = self._reader.part(document.CONNECTION, value, path)
         usable = _usable(value) if given is None else given
         faults, paths = self._faults(usable.get("faults", []), (*path, "faults"))
-        checks.connection(faults, paths, self._reader)
+        checks.check_connection(faults, paths, self._reader)
         return Connection(usable.get("match", ConnectionMatch()), faults)
 
     def _faults(self, values: list[object], path: Path) -> tuple[tuple[FaultSpec, ...], list[Path]]:
