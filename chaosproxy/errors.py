@@ -32,9 +32,8 @@ class Problem:
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column, self.path) if part)
         label, _, rest = self.message.partition(": ")
-        said = (
-            rest if rest and f".{self.path}".endswith(f".{label}") else self.message
-        )  # a path says its last key itself
+        # A path says its last key itself.
+        said = rest if rest and f".{self.path}".endswith(f".{label}") else self.message
         first = f"{place}: {said}" if place else said
         if not self.source:
             return first

@@ -52,7 +52,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         first = "chaosproxy"
     else:
         return
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError):  # the test may name it itself
         names.remove(first)
     names.insert(0, first)
 

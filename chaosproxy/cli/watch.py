@@ -52,7 +52,7 @@ class Watch:
         for file in self._files:
             try:
                 status = file.stat()
-            except OSError:
+            except OSError:  # not there, as while an editor replaces it
                 seen.append(None)
             else:
                 seen.append((status.st_mtime_ns, status.st_size, status.st_ino))

@@ -77,7 +77,7 @@ class TrioThread(Generic[T]):
         """End the run and wait for its end; raises what it failed with."""
         assert self._token is not None
         assert self._told is not None
-        with contextlib.suppress(trio.RunFinishedError):
+        with contextlib.suppress(trio.RunFinishedError):  # it has ended by itself, and `failure` says of what
             self._token.run_sync_soon(self._told.set)
         self._thread.join(WITHIN)
         if self.failure is not None:

@@ -31,7 +31,7 @@ class Generation:
         the origin closes."""
         self.progress.clear()
         if not self._runtime.closed:
-            with contextlib.suppress(TimeoutError):
+            with contextlib.suppress(TimeoutError):  # which is what is waited for
                 async with asyncio.timeout_at(self._job.ending):
                     await self.progress.wait()
         return not self._runtime.closed

@@ -32,7 +32,8 @@ class WireRing:
         self._wire = wire
         self._alarm = alarm
 
-    def due(self, time: float) -> None:
+    def set(self, time: float) -> None:
+        """It is due at `time`; infinite: never again."""
         if time == math.inf:
             self._alarm.forget(self)
         elif time < self.armed:
@@ -59,18 +60,13 @@ class ConnectionFaults:
 
     def wired(self, transport: Transport, role: Role, number: int) -> tuple[Transport, Wire | None]:
         """`transport`, under a wire if an entry may concern this connection; what is known now is armed now."""
-        side = "client" if role is Role.SERVER else "upstream"
-        entries = [
-            (index, entry)
-            for index, entry in self._entries
-            if entry.match.side in (None, side) and entry.match.number.holds(number)
-        ]
+        side, entries = self._concerning(role, number)
         if not entries:
             return transport, None
         now = trio.current_time()
         wire = Wire(transport, role, now)
         wire.on_bug = partial(report, f"{side} connection {number}")
-        wire.on_due = WireRing(wire, self._alarm).due
+        wire.on_due = WireRing(wire, self._alarm).set
         for index, entry in entries:
             if entry.match.protocol is None and entry.match.sni is None:
                 wire.arm(self._placed(index, entry, number, now, tls=False), now)
@@ -78,17 +74,24 @@ class ConnectionFaults:
 
     def known(self, wire: Wire, role: Role, number: int, protocol: str, server_name: str | None) -> None:
         """Now the protocol and the name are known too."""
-        side = "client" if role is Role.SERVER else "upstream"
         now = trio.current_time()
-        for index, entry in self._entries:
+        for index, entry in self._concerning(role, number)[1]:
             match = entry.match
-            if match.side not in (None, side) or not match.number.holds(number):
-                continue
             if match.protocol is None and match.sni is None:
                 continue
             named = match.sni is None or (server_name is not None and glob(match.sni, server_name))
             if named and match.protocol in (None, protocol):
                 wire.arm(self._placed(index, entry, number, wire.began, tls=server_name is not None), now)
+
+    def _concerning(self, role: Role, number: int) -> tuple[str, list[tuple[int, Connection]]]:
+        """The side that this connection is on, and the entries for it, whatever may be spoken there."""
+        side = "client" if role is Role.SERVER else "upstream"
+        entries = [
+            (index, entry)
+            for index, entry in self._entries
+            if entry.match.side in (None, side) and entry.match.number.holds(number)
+        ]
+        return side, entries
 
     def _placed(self, index: int, entry: Connection, number: int, began: float, *, tls: bool) -> list[Placed]:
         request = RequestHead(b"", b"")

@@ -66,6 +66,7 @@ class Exchange:
         self._again = False
         self._finished = False
         self._request_complete = False
+        """All of it has come: also where its End is withheld until a tunnel is granted, and has not entered the chain."""
         self._ears: Ears
 
     # ---- what happens

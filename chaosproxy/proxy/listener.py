@@ -77,7 +77,7 @@ class Listener:
             transport.close()  # the proxy ends, or a bug does: either way the socket is ours
             raise
         if deadline.cancelled_caught:
-            transport.close()
+            transport.close()  # it has said nothing, or not enough: as one that just left
             return
         accept(number, transport, wire)
 

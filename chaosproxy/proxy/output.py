@@ -116,7 +116,7 @@ class Output(ABC):
                     else:
                         queue[0] = queue[0][sent:]
         except trio.ClosedResourceError:
-            return
+            return  # the connection has ended meanwhile: nothing of it is to be written any more
         except OSError:
             self._break()
             return

@@ -38,7 +38,7 @@ async def serve_h2(transport: Transport, answer: Answer, window: int = WINDOW) -
             await peer.read()
             nursery.cancel_scope.cancel()
     except (ConnectionError, trio.ClosedResourceError):
-        pass
+        pass  # the same, met by a write of ours
     finally:
         transport.close()
 

@@ -202,7 +202,7 @@ async def _wait(peer: Recorder, buffer: bytearray, step: Pause | trio.Event) -> 
     async with trio.open_nursery() as nursery:
 
         async def watch() -> None:
-            with contextlib.suppress(EOFError):
+            with contextlib.suppress(EOFError):  # it has left: the step is over
                 while True:
                     await _more(peer, buffer)
             nursery.cancel_scope.cancel()

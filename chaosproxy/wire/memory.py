@@ -186,7 +186,7 @@ class Memory:
                 missing -= len(part)
             self._more = not missing
         except ssl.SSLWantReadError:
-            pass
+            pass  # that was all
         except ssl.SSLZeroReturnError:
             self._end = b""
         except ssl.SSLError as error:
