@@ -42,7 +42,7 @@ class Exchange:
     """Made when a request head arrives; `begin` binds the plan."""
 
     __slots__ = (
-        "_again", "_busy", "_connection", "_ears", "_finished", "_held", "_house", "_lane", "_plan", "_release",
+        "_again", "_busy", "_connection", "_ears", "_finished", "_held", "_house", "_lane", "_plan",
         "_request_complete", "armed", "began", "client", "observer", "record", "upstream",
     )  # fmt: skip
 
@@ -61,7 +61,6 @@ class Exchange:
         self._plan: Plan | None = None
         self._lane: Lane | None = None
         self._held: HeldRequest | None = None
-        self._release: Callable[[float], None] | None = None
         self._busy = False
         self._again = False
         self._finished = False
@@ -94,11 +93,7 @@ class Exchange:
 
     def refuse(self, abort: Abort, now: float) -> None:
         """The client broke a rule of its protocol: answered here if no head has gone out; the upstream is ended."""
-        self._interrupt()
-        self.client.refuse(abort, now)
-        if self.upstream is not None:
-            self.upstream.end(abort.cause, now)
-        self._finish_if_over(now)
+        self._end(self.client.refuse, abort, now)
 
     def request_events(self, events: list[Event], now: float) -> None:
         """What the client sent behind the head."""
@@ -132,25 +127,24 @@ class Exchange:
             line.push(pieces, now)
         self.settle(now)
 
-    def hold(self, held: HeldRequest, release: Callable[[float], None]) -> None:
-        """Nothing begins before the body is complete; then `release(now)` begins it and feeds what was held."""
-        self._held, self._release = held, release
+    def hold(self, held: HeldRequest) -> None:
+        """Nothing begins before its body is complete."""
+        self._held = held
 
     def _hold_more(self, events: list[Event], now: float) -> None:
-        held, release = self._held, self._release
-        if held is None or release is None:
+        held = self._held
+        if held is None:
             return
-        for event in events:
-            if isinstance(event, Abort):  # nothing was begun, and nothing will be
-                self._held = self._release = None
-                if not event.cause.startswith("client:"):
-                    self.refuse(event, now)
-                return
-        taken = held.add(events)
-        self._connection.credit(self.client.stream, taken, wants=True)
+        abort = next((event for event in events if isinstance(event, Abort)), None)
+        if abort is not None:  # nothing was begun, and nothing will be
+            self._held = None
+            if not abort.cause.startswith("client:"):
+                self.refuse(abort, now)
+            return
+        self._connection.credit(self.client.stream, held.add(events), wants=True)
         if held.ready:
-            self._held = self._release = None
-            release(now)
+            self._held = None
+            held.release(now)
 
     def client_gone(self, abort: Abort, now: float) -> None:
         """The client has left before its answer was complete."""
@@ -176,11 +170,7 @@ class Exchange:
 
     def connection_ended(self, abort: Abort, now: float) -> None:
         """A fault of the client's whole connection has ended it."""
-        self._interrupt()
-        self.client.cut_off(abort, now)
-        if self.upstream is not None:
-            self.upstream.end(abort.cause, now)
-        self._finish_if_over(now)
+        self._end(self.client.cut_off, abort, now)
 
     def client_writable(self, now: float) -> None:
         """The client takes more."""
@@ -199,7 +189,7 @@ class Exchange:
 
     def shut_down(self, now: float) -> None:
         """The proxy is leaving: both sides end now."""
-        self._end_both(Abort("shutdown", Peer.PROXY, scope=Scope.STREAM, manner=Manner.RESET), now)
+        self._end(self.client.abort, Abort("shutdown", Peer.PROXY, scope=Scope.STREAM, manner=Manner.RESET), now)
 
     @property
     def in_tunnel(self) -> bool:
@@ -270,9 +260,10 @@ class Exchange:
         self._house.finished(self)
         self.upstream = None  # it knows us: without the circle nothing of this is left to the collector
 
-    def _end_both(self, abort: Abort, now: float) -> None:
+    def _end(self, for_client: Callable[[Abort, float], None], abort: Abort, now: float) -> None:
+        """Past the chain, on both sides; what it is `for_client` is that side's to say."""
         self._interrupt()
-        self.client.abort(abort, now)
+        for_client(abort, now)
         if self.upstream is not None:
             self.upstream.end(abort.cause, now)
         self._finish_if_over(now)
@@ -295,4 +286,4 @@ class Exchange:
         self._house.bug(self, error)
         self._busy = False
         detail = f"{type(error).__name__}: {error}"
-        self._end_both(Abort("internal", Peer.PROXY, status=500, detail=detail), now)
+        self._end(self.client.abort, Abort("internal", Peer.PROXY, status=500, detail=detail), now)

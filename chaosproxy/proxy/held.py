@@ -3,6 +3,8 @@
 At most 1 MiB; a longer body, or one that is not JSON, matches no such rule. Must not know: how a rule decides, sessions.
 """
 
+from collections.abc import Callable
+
 from chaosproxy.model.json_values import NOT_JSON, parse
 from chaosproxy.model.messages import Data, End, Event, RequestHead
 from chaosproxy.scenario.rules import Decision
@@ -12,6 +14,9 @@ LIMIT = 1024 * 1024
 
 class HeldRequest:
     """Collects; `document` once `ready`."""
+
+    release: Callable[[float], None]
+    """Begins the exchange, and feeds it what was held."""
 
     def __init__(self, head: RequestHead, decision: Decision) -> None:
         self.head = head

@@ -224,7 +224,8 @@ class Proxy:
             self._begin(exchange, connection, held.head, decision, planner, now)
             exchange.request_events(held.events, now)
 
-        exchange.hold(held, release)
+        held.release = release
+        exchange.hold(held)
 
     def _begin(
         self,
