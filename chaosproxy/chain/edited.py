@@ -22,7 +22,6 @@ class Edited(Fault):
         self.kept = b""
         """What `edit` has taken out to put it in later. What is left of it leaves behind the last unit."""
         self._editing: Editing | None = None
-        self._at_last_line = False
         self._said: list[Note] = []
 
     def edit(self, raw: bytes) -> bytes:
@@ -42,7 +41,7 @@ class Edited(Fault):
     def control(self, event: Event, now: float) -> Actions:
         match event:
             case ResponseHead() | RequestHead() if self.kind is not None and self.fits(event):
-                self._editing = Editing(self.kind, self._edit_one)
+                self._editing = Editing(self.kind, self.edit)
                 return (WAKE, event)
             case Trailers() | End() | Abort() if self._editing is not None:
                 return self._body_over(self._editing, event)
@@ -53,9 +52,8 @@ class Edited(Fault):
         assert self._editing is not None
         return self._let_go(self._editing, self._editing.feed(data))
 
-    def _edit_one(self, raw: bytes) -> bytes:
-        if not self._at_last_line:
-            return self.edit(raw)
+    def _edit_last(self, raw: bytes) -> bytes:
+        """A line without its line feed, with what is kept behind it."""
         left, self.kept = self.edit(raw + b"\n") + self.kept, b""
         return left.removesuffix(b"\n")
 
@@ -63,12 +61,11 @@ class Edited(Fault):
         """If the last line has no line feed and goes, the event no longer completes it: another one does not. What else
         has not ended passes as it stands, behind what was kept, of which it would become a part."""
         self._editing = None
-        self._at_last_line = bool(editing.last) and not isinstance(event, Abort)
-        kept: list[Data] = []
-        if self.kept and not self._at_last_line:
-            kept, self.kept = editing.put(self.kept), b""
-        left = editing.rest() if isinstance(event, Abort) else editing.end()
-        return (*self._let_go(editing, [*kept, *left]), FOREVER, replace(event) if editing.gone else event)
+        left: list[Data] = []
+        if self.kept and (isinstance(event, Abort) or not editing.last):
+            left, self.kept = editing.put(self.kept), b""
+        left += editing.rest() if isinstance(event, Abort) else editing.end(self._edit_last)
+        return (*self._let_go(editing, left), FOREVER, replace(event) if editing.gone else event)
 
     def _let_go(self, editing: Editing, pieces: list[Data]) -> Actions:
         self.held = editing.held + len(self.kept)

@@ -46,8 +46,8 @@ class Editing:
         left: list[Data] = []
         self._pieces.add(data)
         for end, unit in self._blocks.feed(data.payload):
-            if unit is not None:
-                self._unit_over(unit, len(data.payload) - end, left)
+            if unit is not None and (new := self._edit(unit)) != unit:
+                left += self._replaced(unit, new, len(data.payload) - end)
         left += self._marked(self._pieces.take(self.held - self._blocks.held))
         return left
 
@@ -56,13 +56,15 @@ class Editing:
         """The line without a line feed that the body's end would complete; empty where there is none."""
         return self._blocks.last
 
-    def end(self) -> list[Data]:
-        """The body is over. Its last line needs no line feed to be a unit; what else is unfinished is none."""
+    def end(self, edit_last: Edit | None = None) -> list[Data]:
+        """The body is over. Its last line needs no line feed to be a unit, and may be edited in a way of its own; what else
+        is unfinished is none."""
         left: list[Data] = []
         last = self._blocks.last
         if last:
             self._completes = True
-            self._unit_over(last, 0, left)
+            if (new := (edit_last or self._edit)(last)) != last:
+                left = self._replaced(last, new, 0)
         return left + self.rest()
 
     def put(self, raw: bytes) -> list[Data]:
@@ -85,16 +87,12 @@ class Editing:
         """Everything held, as it stands."""
         return self._marked(self._pieces.take(self.held))
 
-    def _unit_over(self, unit: bytes, behind: int, left: list[Data]) -> None:
-        """A unit has ended, `behind` bytes before the end of what is held."""
-        new = self._edit(unit)
-        if new == unit:
-            return
-        left += self._marked(self._pieces.take(self.held - behind - len(unit)))
+    def _replaced(self, unit: bytes, new: bytes, behind: int) -> list[Data]:
+        """What stands in front of `unit`, which has ended `behind` bytes before the end of what is held; then `new`."""
+        left = self._marked(self._pieces.take(self.held - behind - len(unit)))
         self._pieces.take(len(unit))
         self.edited = True
-        if new:
-            left += self.put(new)
+        return left + self.put(new) if new else left
 
     def _marked(self, pieces: list[Data]) -> list[Data]:
         """What leaves, with the record ends that are in it now."""
