@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chaosproxy.cli.ready import check
 from chaosproxy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def command(scenario: str, speed: float | None, as_json: bool, svg: Path | None)
     from chaosproxy.scenario.library import find  # noqa: PLC0415 - as above
     from chaosproxy.scenario.load import load  # noqa: PLC0415 - as above
 
+    check(svg, "the picture")
     try:
         file = find(scenario)
     except LookupError as error:

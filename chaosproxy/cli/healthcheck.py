@@ -25,7 +25,7 @@ def command(url: str | None, listen: str) -> int:
         host, port = parse_listen((listen.split() or [LISTEN])[0])
         address = (LOOPBACK.get(host, host), port)
     else:
-        upstream = parse_upstream(url if "://" in url else f"http://{url}")
+        upstream = parse_upstream(url if "://" in url else f"http://{url}", "URL")
         address = (upstream.host, upstream.port)
     try:
         with socket.create_connection(address, timeout=TIMEOUT):

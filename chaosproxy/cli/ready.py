@@ -9,10 +9,10 @@ from pathlib import Path
 from chaosproxy.errors import UsageError
 
 
-def check(path: Path | None) -> None:
-    """UsageError if it cannot be written there."""
+def check(path: Path | None, what: str = "the ready file") -> None:
+    """UsageError if it cannot be written there; before anything is begun for it."""
     if path and not os.access(path.absolute().parent, os.W_OK):
-        raise UsageError(f"cannot write the ready file {path}: no such directory, or not writable")
+        raise UsageError(f"cannot write {what} {path}: no such directory, or not writable")
 
 
 @contextlib.contextmanager

@@ -105,7 +105,7 @@ def command(**given: object) -> int:
 
     options = RunOptions(**given)  # type: ignore[arg-type] # click has checked each
     if not options.upstream:
-        raise UsageError("run needs --upstream URL (or CHAOSPROXY_UPSTREAM)")
+        raise UsageError("run needs --upstream URL (or CHAOSPROXY_UPSTREAM), the server behind it: http://HOST:PORT")
     if options.ca_out and options.tls != "auto":
         raise UsageError("--ca-out goes with --tls auto")
     check(options.ready_file)

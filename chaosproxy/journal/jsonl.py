@@ -33,7 +33,7 @@ class JournalFile:
             self._file = os.open(path, flags, 0o600)
         except OSError as error:
             linked = error.errno == errno.ELOOP and path.is_symlink()
-            reason = "it is a symbolic link, which is not followed" if linked else error.strerror
+            reason = "a symbolic link is not followed; name the file itself" if linked else error.strerror
             raise UsageError(f"cannot write the journal {path}: {reason}") from error
         self._path = path
         self._complain = complain

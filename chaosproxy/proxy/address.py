@@ -37,15 +37,15 @@ class UpstreamAddress:
         return f"{self.scheme}://{host}:{self.port}{self.prefix.decode('ascii')}"
 
 
-def parse_upstream(text: str) -> UpstreamAddress:
-    """An `--upstream` value. UsageError says what is wrong with it."""
+def parse_upstream(text: str, what: str = "upstream") -> UpstreamAddress:
+    """An `--upstream` value. UsageError says what is wrong with it, and calls it `what`."""
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
-        raise UsageError(f"upstream {text!r}: {_FORM}") from error
+        raise UsageError(f"{what} {text!r}: {_FORM}") from error
     if parts.scheme not in PORTS or not parts.netloc or port == 0:
-        raise UsageError(f"upstream {text!r}: {_FORM}")
+        raise UsageError(f"{what} {text!r}: {_FORM}")
     if not parts.hostname or parts.query or parts.fragment or parts.username is not None:
         raise UsageError(
             f"upstream {text!r}: only a host, a port and a path prefix can stand here, as in http://HOST:PORT/PREFIX"
@@ -54,7 +54,7 @@ def parse_upstream(text: str) -> UpstreamAddress:
         host = parts.hostname.encode("idna").decode("ascii") if not parts.hostname.isascii() else parts.hostname
         prefix = parts.path.rstrip("/").encode("ascii")
     except UnicodeError as error:
-        raise UsageError(f"upstream {text!r}: not a host name or path that can be sent") from error
+        raise UsageError(f"{what} {text!r}: not a host name or path that can be sent") from error
     return UpstreamAddress(parts.scheme, host, PORTS[parts.scheme] if port is None else port, prefix)
 
 
