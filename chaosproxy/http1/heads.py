@@ -163,6 +163,10 @@ def _response_framing(lines: list[bytes], method: bytes, status: int, version: b
     return Framing.LENGTH, length
 
 
+_SHOWN = re.compile(r"bytearray\(b(.*)\)", re.DOTALL)
+"""How h11 shows a peer's bytes."""
+
+
 def _parse(
     lines: list[bytes], role: type[h11.CLIENT] | type[h11.SERVER], asked: h11.Request | None = None
 ) -> h11.Request | h11.Response | h11.InformationalResponse:
@@ -175,6 +179,7 @@ def _parse(
     try:
         event = connection.next_event()
     except h11.RemoteProtocolError as error:
-        raise Malformed(str(error), error.error_status_hint or 400) from error
+        said = _SHOWN.sub(r"\1", str(error))
+        raise Malformed(said, error.error_status_hint or 400) from error
     assert isinstance(event, h11.Request | h11.Response | h11.InformationalResponse)  # the head is complete
     return event

@@ -99,7 +99,8 @@ class Blocks:
         except OversizedHeaderListError as error:
             raise ConnectionFault(ENHANCE_YOUR_CALM, str(error), cause="flood:HEADERS") from error
         except (HPACKError, IndexError, ValueError) as error:  # section 4.3; hpack lets bare ones through
-            raise ConnectionFault(COMPRESSION_ERROR, f"header block: {error}") from error
+            said = str(error).partition(": <")[0]  # hpack shows its memory
+            raise ConnectionFault(COMPRESSION_ERROR, f"header block: {said}") from error
 
 
 def _check_size_updates(encoded: bytes) -> None:

@@ -3,6 +3,7 @@
 Must not know: rules, upstreams.
 """
 
+import logging
 from typing import Protocol
 
 from chaosproxy.model.messages import Abort, RequestHead
@@ -15,6 +16,8 @@ from chaosproxy.session import Arrived, Closed, Gone, Granted, Session, Signal, 
 from chaosproxy.wire.hangup import HangupWatch
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
+
+log = logging.getLogger("chaosproxy")
 
 
 class Owner(Protocol):
@@ -85,7 +88,9 @@ class ClientConnection(Carrier[ClientListener]):
                     self.writable(now)
             case Stopped():
                 pass
-            case Closed():
+            case Closed(detail):
+                if detail and not self.over:  # else it has only left
+                    log.warning("client connection %d broke HTTP: %s", self.number, detail)
                 self.over = True
 
     def _open(self, stream: int, signal: Arrived, now: float) -> None:

@@ -127,7 +127,7 @@ class Connection(Output):
                 signals = self.session.lost("no_close_notify", str(error))
                 data = b""
             except OSError as error:
-                signals = self.session.lost("rst", str(error))
+                signals = self.session.lost("rst", error.strerror or str(error))
                 data, self.broken = b"", True
             else:
                 if data is None:

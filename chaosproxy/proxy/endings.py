@@ -88,9 +88,15 @@ _REASONS = {
 }
 
 
+_FRAMES = {"stream": "RST_STREAM", "goaway": "GOAWAY"}
+
+
 def reason(abort: Abort) -> str:
     """One line for the client about why there is no answer of the upstream."""
-    said = _REASONS.get(abort.cause, abort.cause)
+    said = _REASONS.get(abort.cause)
+    if said is None:
+        kind, _, code = abort.cause.removeprefix("upstream:").partition(":")
+        said = f"the upstream sent {_FRAMES[kind]} with {code}" if kind in _FRAMES else abort.cause
     return f"{said}: {abort.detail}" if abort.detail else said
 
 
