@@ -67,18 +67,14 @@ def command(scenario: str, speed: float | None, as_json: bool, svg: Path | None)
         except OSError as error:
             raise UsageError(f"cannot write {svg}: {error.strerror}") from error
     if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    "scenario": loaded.name,
-                    "speed": plan.speed,
-                    "direct": numbers(seen.direct),
-                    "through": numbers(seen.through),
-                    "meaning": meaning(seen.direct, seen.through),
-                },
-                ensure_ascii=False,
-            )
-        )
+        told = {
+            "scenario": loaded.name,
+            "speed": plan.speed,
+            "direct": numbers(seen.direct),
+            "through": numbers(seen.through),
+            "meaning": meaning(seen.direct, seen.through),
+        }
+        click.echo(json.dumps(told, ensure_ascii=False))
     else:
         picture.draw(Console(), loaded, plan, seen)
 
