@@ -5,7 +5,7 @@ its text is a timeline in two columns, the upstream's side (what it gets of an u
 failing assert.
 
 The request's head comes at 0, the response's `head` with the first step that needs it. A script is a list of
-`(time, what)`, its times never going back:
+`(time, what)`, its times never going back; of an upstream in whose place a fault answers nothing comes:
 
 | what                      | means                                                                       |
 |---------------------------|-----------------------------------------------------------------------------|
@@ -114,6 +114,8 @@ class _Player:
         self.request, self.head, self.kind = request, head, kind
         self.room, self.split = room, split
         self.now = chain.began
+        self.asked = True
+        """The request goes further than to a fault that answers by itself; else no upstream says anything."""
 
     def run(self, script: Sequence[Step], until: float) -> Played:
         chain, played = self.chain, self.played
@@ -123,6 +125,7 @@ class _Player:
         if self.request.final and not self.request.upgrade:
             chain.request.push_control(End(), self.now)
         self._collect()
+        self.asked = not any(stage.fault.answers and not stage.inert for stage in chain.response.stages)
         for time, what in script:
             self._advance(time)
             self._step(what)
@@ -171,6 +174,8 @@ class _Player:
                 self._respond_control(what)
 
     def _respond(self, pieces: list[Data]) -> None:
+        if not self.asked:
+            return
         self._need_head()
         self._arrived(*pieces)
         line, room, passed = self.chain.response, self.room, 0
@@ -184,6 +189,8 @@ class _Player:
             line.push(pieces[passed + 1 :], self.now)
 
     def _respond_control(self, event: Event) -> None:
+        if not self.asked:
+            return
         if isinstance(event, ResponseHead):
             self.head = event
             self._need_head()

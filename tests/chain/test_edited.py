@@ -10,6 +10,7 @@ from chaosproxy.chain.edited import Edited
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.chain.trigger import Trigger
+from chaosproxy.errors import FaultBug
 from chaosproxy.faults import Cut
 from chaosproxy.framing.records import payload
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
@@ -164,3 +165,8 @@ def test_where_there_are_no_records_it_has_nothing_to_do(head, reason):
     played = play([Swap(event=5)], [(1.0, ONE), (2.0, TWO), (3.0, End())], head=head)
     assert played.body == [(1.0, ONE), (2.0, TWO)]
     assert played.not_fired == [("swap", reason)]
+
+
+def test_who_says_nothing_of_what_it_edits_is_told_so():
+    with pytest.raises(FaultBug, match=r"'own' .* NotImplementedError"):
+        play([Own(make=Edited)], [(1.0, ONE)])

@@ -1,5 +1,6 @@
 """The conformance checks, over everything registered; and that each of them can fail."""
 
+import math
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chaosproxy.chain.actions import FOREVER, Rest
+from chaosproxy.chain.actions import FOREVER, Finish, Note, Rest
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Condition, Fault, FaultSpec
 from chaosproxy.chain.trigger import Trigger
@@ -24,7 +25,7 @@ from chaosproxy.model.places import Moment, Role, Way
 from chaosproxy.scenario.load import load
 from chaosproxy.session import Granted
 from chaosproxy.testing.checks import check_fault, check_session, check_splitter
-from chaosproxy.testing.play import POST, Upload, play
+from chaosproxy.testing.play import POST, SSE, Upload, play
 
 PAGES = Path(__file__).parents[2] / "docs" / "faults"
 RST = (Ending("rst"),)
@@ -190,6 +191,28 @@ class Ends(Fault):
 def test_a_fault_that_ends_the_answer_alone_is_caught():
     with pytest.raises(AssertionError, match="answers Finish"):
         check_fault(Claims(make=Ends), scripts={"no end": [(0.1, b"data: 1\n\n"), (0.2, b"data: 2\n\n")]})
+
+
+class InSteps(Fault):
+    """Answers by itself: a head, an event a second later, and the end."""
+
+    rest = FOREVER
+    answers = True
+
+    def request_end(self, now):
+        self.due = now + 1.0
+        return (Note("fired", "answers"), SSE)
+
+    def wake(self, now):
+        self.due = math.inf
+        return (Data(b"data: own\n\n"), Finish((Ending("clean"),), "any"))
+
+
+def test_an_upstream_that_is_not_asked_says_nothing():
+    check_fault(Any(make=InSteps))
+    played = play([Any(make=InSteps)], [(0.5, b"data: 1\n\n"), (0.6, End())])
+    assert (played.arrived, played.request) == ([], [])
+    assert (played.body, played.end) == ([(1.0, b"data: own\n\n")], (1.0, End()))
 
 
 def test_a_failing_upload_shows_what_the_upstream_got():
