@@ -20,17 +20,16 @@ from chaosproxy.model.messages import Abort, Data, End
 from chaosproxy.model.places import Manner, Peer, Role, Scope
 from chaosproxy.wire import close
 from chaosproxy.wire.layers import Layers, can_move, passed
+from chaosproxy.wire.sending import Sending
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.waiting import Waiting
 
-OUTGOING = 256 * 1024
-"""Bytes taken by `send` and not yet by the socket, above which no more are taken."""
 
-
-class Wire:
+class Wire(Sending):
     """One connection. `role` is ours on it: SERVER towards a client, CLIENT towards an upstream."""
 
     def __init__(self, below: Transport, role: Role, began: float) -> None:
+        super().__init__(below, Layers(role, began))
         self.tls = below.tls
         self.alpn = below.alpn
         self.notes = Notes()
@@ -41,26 +40,13 @@ class Wire:
         """Called with the time at which `ring` is wanted; infinite: never again."""
         self.on_full: Callable[[], None] | None = None
         """Called when what a ring has let go does not fit into the socket: somebody has to wait for `writable`."""
-        self._below = below
         self._role = role
         self.began = began
-        self._layers = Layers(role, began)
-        self._out = b""
-        self._under_way = 0
-        """Bytes sent that have not come through."""
-        self._shut: Callable[[], None] | None = None
-        """What to do to `below` once the End has come through and everything before it has gone: its FIN."""
-        self._over = self._closed = False
-        self.ended: Abort | None = None
-        """How a fault has ended it."""
-        self._lost: ConnectionError | None = None
-        """What `recv` and `send` raise."""
+        self._closed = False
         self._last: Abort | End | None = None
         """The last that is read from below, on its way in, and whether it is through."""
         self._last_is_through = False
-        self._error: ConnectionError | None = None
-        """The peer's reset, raised where `_last` comes through, or met by a ring that sent."""
-        self._reading, self._writing = Waiting(), Waiting()
+        self._reading = Waiting()
 
     def arm(self, placed: Sequence[Placed], now: float) -> None:
         """Put these faults nearest to whoever speaks here."""
@@ -165,48 +151,6 @@ class Wire:
             self._lost = self._error
         return b"" if self._last_is_through and self._lost is None else None
 
-    def send(self, data: bytes) -> int:
-        broken = self._lost or self._error
-        if broken is not None:
-            raise broken
-        if self.ended is not None:
-            return len(data)  # into the void: nothing more is written
-        first, now = self._layers.lines(outgoing=True)[0], trio.current_time()
-        if self.backlog > OUTGOING or not first.wants():
-            return 0
-        self._under_way += len(data)
-        try:
-            self._layers.enter(first, data, now)
-            self._move_out(now)
-        except FaultBug as bug:
-            self._fail(bug)
-        self._plan()
-        return len(data)
-
-    def _move_out(self, now: float) -> None:
-        for event in passed(self._layers.lines(outgoing=True), now):
-            if self.ended is not None:
-                return
-            if isinstance(event, Data):
-                self._under_way -= len(event.payload)
-                self._out += event.payload
-                self._flush()
-            elif isinstance(event, Abort):
-                self._end(event)
-            elif isinstance(event, End):
-                self._over = True
-                self._flush()
-
-    def _flush(self) -> None:
-        while self._out:
-            taken = self._below.send(self._out)
-            if not taken:
-                return
-            self._out = self._out[taken:]
-        if self._over and self._shut is not None:
-            shut, self._shut = self._shut, None
-            shut()
-
     def _end(self, abort: Abort) -> None:
         """A fault ends the connection, behind the data that it has let pass."""
         if self.ended is not None:
@@ -236,59 +180,12 @@ class Wire:
         elif abort is None or abort.manner is not Manner.SILENCE:
             await close.fin(self._below)
 
-    @property
-    def backlog(self) -> int:
-        return len(self._out)
-
     async def readable(self) -> None:
         lines = self._layers.lines(outgoing=False)
         if self._lost is not None or self._last_is_through or can_move(lines):
             await trio.lowlevel.checkpoint()
         else:
             await self._reading.on(self._below.readable if self._may_read(lines) else None)
-
-    async def writable(self) -> None:
-        full = self.ended is None and not self._out and not self._layers.lines(outgoing=True)[0].wants()
-        await self._writing.on(None if full else self._below.writable)
-        self._flush()
-        try:
-            self._move_out(trio.current_time())
-        except FaultBug as bug:
-            self._fail(bug)
-
-    @property
-    def holds(self) -> bool:
-        return self.ended is None and bool(self._under_way or (self._shut is not None and not self._out))
-
-    async def emptied(self) -> None:
-        """Wait until everything sent, and the FIN behind it, is through: a fault may hold it back for long."""
-        while self.holds:
-            await self._writing.on(self._below.writable if self._out else None)
-            self._flush()
-        await self._below.emptied()
-
-    def fin(self) -> None:
-        self._leave(self._below.fin)
-
-    def cut(self) -> None:
-        self._leave(self._below.cut)
-
-    def _leave(self, shut: Callable[[], None]) -> None:
-        if self.ended is not None or self._over or self._shut is not None:
-            return
-        self._shut = shut
-        now = trio.current_time()
-        try:
-            self._layers.lines(outgoing=True)[0].push_control(End(), now)
-            self._move_out(now)
-        except FaultBug as bug:
-            self._fail(bug)
-
-    def rst(self) -> None:
-        self._below.rst()
-
-    def unacknowledged(self) -> int:
-        return self._under_way + len(self._out) + self._below.unacknowledged()
 
     def close(self) -> None:
         self._closed = True
