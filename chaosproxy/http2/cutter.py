@@ -30,11 +30,11 @@ class Cutter:
         return self._size > 0 or 0 < len(self._preface) < len(PREFACE)
 
     def add(self, data: bytes) -> bytes:
-        """What has come and was not cut, from the beginning of a frame on; empty while there is less than is wanted.
-        ConnectionFault for a wrong preface."""
+        """What has come and was not cut, from the beginning of a frame on; empty while what is kept is less than is
+        wanted. ConnectionFault for a wrong preface."""
         if self._preface:
             data = self._skip_preface(data)
-        if not self._size and len(data) >= self._wanted:
+        if not self._size:
             return data
         self._pieces.append(data)
         self._size += len(data)

@@ -140,14 +140,30 @@ class Running(Fault):
         return (Rest(bytes=2),)
 
 
+class Doubling(Fault):
+    """From byte 4 on, whatever is shown to it leaves twice."""
+
+    rest = Rest(bytes=4)
+
+    def data(self, data, now):
+        return (data, Data(data.payload))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stuck(FaultSpec):
-    name: ClassVar[str] = "stuck"
+class Any(FaultSpec):
+    name: ClassVar[str] = "any"
+    edits: ClassVar[bool] = True
+    make: type[Fault]
 
     def start(self, context):
-        return Running()
+        return self.make()
 
 
 def test_a_fault_that_rests_until_what_has_passed_is_named_as_the_bug(play):
-    with pytest.raises(FaultBug, match="'stuck' in hop 0"):
-        play([Stuck()], [(1.0, b"123456")])
+    with pytest.raises(FaultBug, match="'any' in hop 0"):
+        play([Any(make=Running)], [(1.0, b"123456")])
+
+
+def test_a_fault_that_wakes_within_a_read_is_shown_what_is_behind_the_place(play):
+    played = play([Any(make=Doubling)], [(1.0, b"123"), (2.0, b"456"), (3.0, b"7")])
+    assert played.body == [(1.0, b"123"), (2.0, b"4"), (2.0, b"56"), (2.0, b"56"), (3.0, b"7"), (3.0, b"7")]

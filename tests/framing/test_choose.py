@@ -16,6 +16,8 @@ from chaosproxy.framing.choose import kind_of, splitter_for
         (b"application/json-lines", "lines"),
         (b"application/jsonlines", "lines"),
         (b"application/stream+json", "lines"),
+        (b"application/ndjson", "lines"),
+        (b"application/x-jsonlines", "lines"),
         (b"application/grpc", "grpc"),
         (b"application/grpc+proto", "grpc"),
         (b"application/grpc-web+proto", "grpc"),

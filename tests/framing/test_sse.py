@@ -194,6 +194,8 @@ def test_httpx_sse_sees_the_same_events(events, line_end):
         (b"\n\n\ndata: a\n\n\n\n", [12]),
         (b"data: a\n\ndata: b\n\n: c\n\ndata: c\n\n", [9, 18, 32]),
         (b"database: a\n\n", []),
+        (b"event: x\ndatabase: a\n\n", []),
+        (b"event: x\r\ndatabase: a\r\n\r\n", []),
         (b"DATA: a\n\n", []),
         (b" data: a\n\n", []),
         (b"data : a\n\n", []),

@@ -205,3 +205,12 @@ def test_a_promised_length_is_kept_or_it_is_not(length, sent, complete):
     assert encoder.data(Data(sent)) == sent
     encoder.end(())
     assert encoder.complete is complete
+
+
+@pytest.mark.parametrize("framing", [Framing.CLOSE, Framing.TUNNEL])
+def test_what_ends_with_its_connection_is_complete_when_its_end_was_said(framing):
+    encoder = BodyEncoder(framing)
+    assert encoder.data(Data(b"a")) == b"a"
+    assert encoder.complete is False
+    assert encoder.end(()) == b""
+    assert encoder.complete is True

@@ -40,7 +40,7 @@ ATTACKS = {
     "PING": lambda: [frame(PING, 0, 0, b"12345678")] * 1001,
     "PING by its answer": lambda: [frame(PING, ACK, 0, b"12345678")] * 1001,
     "SETTINGS": lambda: [frame(SETTINGS, 0, 0)] * 201,
-    "SETTINGS by pairs": lambda: [frame(SETTINGS, 0, 0, b"\0\4\0\0\0\x7f" * 2000)] * 21,
+    "SETTINGS by pairs": lambda: [frame(SETTINGS, 0, 0, b"\0\4\0\0\0\x7f" * 101)] * 21,
     "SETTINGS by windows": lambda: [frame(SETTINGS, 0, 0, b"\0\4" + four(n)) for n in range(201)],
     "SETTINGS by answers": lambda: [frame(SETTINGS, ACK, 0)] * 1002,
     "empty DATA": lambda: [opening(3, end=False)] + [frame(DATA, 0, 3)] * 1001,
@@ -80,6 +80,12 @@ def test_points_come_back_with_time():
     assert session.closing is None
     session.receive(frame(PING, 0, 0, b"12345678") * 1101)
     assert session.closing is Closing.FIN
+
+
+def test_a_hundred_settings_in_a_frame_are_no_flood(server):
+    server.bytewise = False
+    server.feed(*[frame(SETTINGS, 0, 0, b"\0\4\0\0\0\x7f" * 100)] * 21)
+    assert server.session.closing is None
 
 
 def test_a_peer_that_probes_its_bandwidth_is_no_flood(server):

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosproxy.http2.frames import END_STREAM, PADDED, frame
+from chaosproxy.http2.output import BY_HAND
 from chaosproxy.http2.windows import CONNECTION_WINDOW, LUMP, STREAM_WINDOW, Window
 from chaosproxy.model import codes
 from chaosproxy.model.messages import Data, End, RequestHead, ResponseHead
@@ -66,6 +67,9 @@ def test_the_connection_is_credited_on_receipt(server):
     credited = updates(server)
     assert {stream for stream, _ in credited} == {0}
     assert sum(increment for _, increment in credited) > total - CONNECTION_WINDOW // 2
+    window = server.session._receiver._window
+    assert CONNECTION_WINDOW - total + sum(increment for _, increment in credited) == window.left
+    assert window.left + window.owed == CONNECTION_WINDOW
 
 
 def test_padding_is_credited_at_once_and_is_no_body(server):
@@ -96,7 +100,9 @@ def test_more_than_the_connection_window_costs_the_connection(make_server):
     # a connection is credited on receipt, so that only one read can be too much for it
     server.feed(server.headers(1, POST))
     server.session._receiver._window.left = 10
-    server.feed(server.data(1, b"x" * 11))
+    server.feed(server.data(1, b"x" * 10))
+    assert server.session.closing is None
+    server.feed(server.data(1, b"x"))
     assert server.written()[-1].body[0] == codes.FLOW_CONTROL_ERROR
 
 
@@ -242,6 +248,18 @@ def test_the_allowance_of_a_stream_before_its_head(client):
     assert client.session.allowance(stream) == 7
     client.session.send(stream, [RequestHead(b"POST", b"/", authority=b"a"), Data(b"1234567")])
     assert client.session.allowance(stream) == 0
+
+
+def test_a_window_that_opens_behind_our_end_wakes_nobody(client):
+    stream = client.session.open()
+    client.session.send(stream, [RequestHead(b"POST", b"/", authority=b"a")])
+    assert client.session.receive(frame(WINDOW, 0, 1, four(5))) == [Granted(stream)]
+    client.session.send(stream, [Data(b"x"), End()])
+    assert client.session.receive(frame(WINDOW, 0, 1, four(5))) == []
+
+
+def test_this_h2_has_the_attributes_that_writing_by_hand_needs():
+    assert BY_HAND
 
 
 def test_without_the_undocumented_attributes_h2_writes_the_data(server):

@@ -166,6 +166,13 @@ def test_a_tunnel_ends_each_way_by_itself(server):
     assert len(server.session._core.streams) == 0
 
 
+@pytest.mark.parametrize(("status", "ends"), [(200, False), (299, False), (300, True), (407, True)])
+def test_an_answer_of_another_class_makes_no_tunnel(server, status, ends):
+    server.feed(server.headers(1, CONNECT))
+    server.session.send(1, [ResponseHead(status, framing=Framing.TUNNEL, final=True)])
+    assert kinds(server.written())[0] == ("HEADERS", 1, ends)
+
+
 # ---- the client leaves
 
 
