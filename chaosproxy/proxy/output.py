@@ -4,6 +4,7 @@ Rules: whoever sends calls `flush`, or `write` for both in one. Only when the so
 and `blocked` is true until it is done. Must not know: what is read, who sends.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
@@ -21,7 +22,7 @@ Spawn = Callable[..., object]
 class Output(ABC):
     """One connection's."""
 
-    __slots__ = ("_queue", "_spawn", "blocked", "broken", "session", "transport")
+    __slots__ = ("_patience", "_queue", "_spawn", "blocked", "broken", "session", "transport")
 
     def __init__(self, transport: Transport, session: Session, spawn: Spawn) -> None:
         self.transport = transport
@@ -31,6 +32,8 @@ class Output(ABC):
         """Nothing can be written any more."""
         self._spawn = spawn
         self._queue: list[bytes] = []
+        self._patience: trio.CancelScope
+        """The writer's, while there is one: how long it may wait for the socket."""
 
     @abstractmethod
     def writable(self, now: float) -> None:
@@ -54,6 +57,7 @@ class Output(ABC):
             return
         if self.blocked:
             self._queue.extend(chunks)
+            self._hurry()
             return
         if chunks and not self._write(chunks):
             return
@@ -96,17 +100,21 @@ class Output(ABC):
     def _wait_to_write(self, left: list[bytes]) -> None:
         self._queue = left
         self.blocked = True
+        self._patience = trio.CancelScope()
+        self._hurry()
         self._spawn(self._drain)
+
+    def _hurry(self) -> None:
+        """A reset waits for what is before it no longer than `RESET_WAIT`."""
+        if self.session.closing is Closing.RST and self._patience.deadline == math.inf:
+            self._patience.deadline = trio.current_time() + RESET_WAIT
 
     async def _drain(self) -> None:
         """The writer task: lives from the moment the socket is full until it has taken everything."""
         queue = self._queue
-        deadline = trio.CancelScope()
         try:
-            with deadline:
+            with self._patience:
                 while queue or self.transport.backlog:
-                    if self.session.closing is Closing.RST and deadline.deadline == float("inf"):
-                        deadline.deadline = trio.current_time() + RESET_WAIT
                     await self.transport.writable()
                     if not queue:
                         continue
