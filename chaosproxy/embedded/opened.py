@@ -139,7 +139,8 @@ def open_proxy(
     journal: FilePath | None = None,
     journal_limit: int = KEPT,
 ) -> contextlib.AbstractAsyncContextManager[OpenProxy]:
-    """A proxy in the caller's Trio run while an `async with` block runs, on Trio's clock (a MockClock too). Arguments and errors are those of `serve`."""
+    """A proxy in the caller's Trio run while an `async with` block runs, on Trio's clock (a MockClock too). Arguments and
+    errors are those of `serve`."""
     options = Options(upstream, listen, seed, speed, tls, upstream_ca, upstream_insecure, journal, journal_limit)
     return opened(Setup.of(scenario, options))
 

@@ -123,11 +123,11 @@ def serve(
     exchanges are ended, and every one is journalled.
 
     `scenario`: a name, a path, YAML text or the same structure as a mapping; None is transparent. `upstream`: one URL or
-    several (round robin); None is an embedded origin of the proxy's own, `proxy.origin`. `listen`: `HOST:PORT`, one or several; port 0 is any free one. `seed`: else the scenario's,
-    else drawn. `speed`: divides every duration of the scenario. `tls`: "auto" (clients trust `proxy.ca`), or the files
-    (certificate, key). `upstream_ca`, `upstream_insecure`: how an https upstream is verified. `journal`: a file of JSON
-    lines, one per finished exchange. `journal_limit`: how many finished exchanges are kept in memory, the latest; the
-    file has all of them.
+    several (round robin); None is an embedded origin of the proxy's own, `proxy.origin`. `listen`: `HOST:PORT`, one or
+    several; port 0 is any free one. `seed`: else the scenario's, else drawn. `speed`: divides every duration of the
+    scenario. `tls`: "auto" (clients trust `proxy.ca`), or the files (certificate, key). `upstream_ca`,
+    `upstream_insecure`: how an https upstream is verified. `journal`: a file of JSON lines, one per finished exchange.
+    `journal_limit`: how many finished exchanges are kept in memory, the latest; the file has all of them.
 
     Raises at once ScenarioError for a wrong scenario and UsageError for another wrong argument; UnavailableError when the
     block begins and the port is taken; all are `Error`. The block ends with what the proxy itself failed with, if it did.

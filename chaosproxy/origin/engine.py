@@ -1,9 +1,9 @@
 """The engine: slots, KV blocks and the timetable of every token. No clock and no I/O: the caller says what time it is.
 
 A job waits until a slot and the blocks for its prompt and first token are free, in order of arrival. Its k-th token
-(from 0) is made `first + k * gap` after its admission: a timetable, not a row of sleeps. It takes a block whenever its tokens outgrow those it has; if
-none is free, the job admitted last gives up its own, waits once more at the front and goes on from its last token, as
-vLLM preempts by recomputation. Must not know: who asked, and for what text.
+(from 0) is made `first + k * gap` after its admission: a timetable, not a row of sleeps. It takes a block whenever its
+tokens outgrow those it has; if none is free, the job admitted last gives up its own, waits once more at the front and
+goes on from its last token, as vLLM preempts by recomputation. Must not know: who asked, and for what text.
 """
 
 import math

@@ -30,21 +30,23 @@ class HangupWatch:
 
     def remove(self, descriptor: int) -> None:
         """Watch it no longer."""
-        if self._callbacks.pop(descriptor, None) is not None and self._epoll is not None and not self._epoll.closed:
+        if self._callbacks.pop(descriptor, None) is not None and self._epoll is not None:
             with contextlib.suppress(OSError):  # a closed descriptor has left by itself
                 self._epoll.unregister(descriptor)
 
     async def run(self) -> None:
-        """The watch's task; runs until cancelled."""
-        if self._epoll is None:
+        """The watch's task; runs until cancelled, and then nothing is watched any more."""
+        epoll = self._epoll
+        if epoll is None:
             return
         try:
             while True:
-                await trio.lowlevel.wait_readable(self._epoll.fileno())
-                for descriptor, mask in self._epoll.poll(0):
+                await trio.lowlevel.wait_readable(epoll.fileno())
+                for descriptor, mask in epoll.poll(0):
                     callback = self._callbacks.get(descriptor)
                     self.remove(descriptor)
                     if callback is not None:
                         callback(bool(mask & (select.EPOLLERR | select.EPOLLHUP)))
         finally:
-            self._epoll.close()
+            self._epoll = None
+            epoll.close()

@@ -66,7 +66,7 @@ async def test_what_is_removed_is_not_told_and_its_number_can_be_watched_again(n
     nursery.cancel_scope.cancel()
 
 
-async def test_removing_after_the_watch_has_ended_is_nothing():
+async def test_adding_and_removing_after_the_watch_has_ended_is_nothing():
     watch = HangupWatch()
     client, accepted = connected()
     with client, accepted:
@@ -75,4 +75,6 @@ async def test_removing_after_the_watch_has_ended_is_nothing():
             watch.add(accepted.fileno(), lambda _: None)
             await trio.testing.wait_all_tasks_blocked()
             nursery.cancel_scope.cancel()
+        watch.remove(accepted.fileno())
+        watch.add(accepted.fileno(), lambda _: None)
         watch.remove(accepted.fileno())
