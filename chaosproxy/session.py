@@ -116,8 +116,15 @@ class Session(Protocol):
         ...
 
     @property
-    def chunks_follow(self) -> bool:
-        """What comes next, if anything, is the head of a chunk of the live body. HTTP/2: never."""
+    def open_chunk(self) -> int | None:
+        """HTTP/1: bytes that the open chunk of the live body lacks, 0 between chunks; None where what comes next is not
+        the payload or the head of a chunk."""
+        ...
+
+    def scan_chunks(self, data: bytes, *, parts: bool) -> list[tuple[int, int]] | None:
+        """Instead of `receive`, while `open_chunk` is a number: where the payloads lie, if `data` is nothing but chunks,
+        written as we would, the first and the last perhaps in part if such are allowed. Else None, and nothing has been
+        taken."""
         ...
 
     def lost(self, how: str, detail: str = "") -> list[Signal]:
@@ -138,9 +145,13 @@ class Session(Protocol):
         has ended meanwhile: ignored. An Abort here is `abort`."""
         ...
 
-    def repeats_chunks(self, stream: int) -> bool:
-        """A chunk of the other side's, whole and written as we would, may be written here just as it came, without our
-        being told. HTTP/2: never."""
+    def repeats_chunks(self, stream: int, left: int) -> bool:
+        """What the other side has scanned may be written here as it came, without our being told: our open chunk lacks
+        `left` bytes too. HTTP/2: never."""
+        ...
+
+    def chunk_is_open(self, left: int) -> None:
+        """That is over, and so many bytes are missing of the last chunk."""
         ...
 
     def allowance(self, stream: int) -> int:

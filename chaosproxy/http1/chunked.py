@@ -33,6 +33,15 @@ def whole_chunk(data: bytes) -> int:
     return start if size > 0 and data.startswith(b"%x\r\n" % size) and data.endswith(b"\r\n") else 0
 
 
+def _canonical(written: bytes) -> int:
+    """The size that is written so by our encoder; 0 for anything else."""
+    try:
+        size = int(written, 16)
+    except ValueError:
+        return 0
+    return size if size > 0 and b"%x" % size == written else 0
+
+
 class ChunkedDecoder:
     __slots__ = ("_after_data", "_announced", "_extensions", "_left", "_partial", "_trailers")
 
@@ -90,9 +99,44 @@ class ChunkedDecoder:
                 return self._feed_trailers(data[start:], into) if start < total else None
 
     @property
-    def between_chunks(self) -> bool:
-        """What comes next is the head of a chunk."""
-        return not (self._left or self._after_data or self._partial or self._trailers is not None)
+    def open_chunk(self) -> int | None:
+        """Bytes of payload that the open chunk lacks, 0 between chunks; None where something else is under way."""
+        if self._after_data or self._partial or self._announced is not None or self._trailers is not None:
+            return None
+        return self._left
+
+    def scan(self, data: bytes, *, parts: bool) -> list[tuple[int, int]] | None:
+        """Where the payloads lie, if `data` is nothing but chunks, written as our encoder writes them; the first and the
+        last perhaps in part, if `parts` are allowed. Then they are taken; else None, and nothing has been. Only while
+        `open_chunk` is a number."""
+        ranges: list[tuple[int, int]] = []
+        position, total, left = 0, len(data), self._left
+        if left:
+            if left > total:
+                self._left -= total
+                return [(0, total)]
+            if data[left : left + 2] != b"\r\n":
+                return None
+            ranges.append((0, left))
+            position = left + 2
+        while position < total:
+            start = data.find(b"\r\n", position + 1, position + _LONGEST_SIZE) + 2
+            size = _canonical(data[position : start - 2])
+            stop = start + size
+            if not size:
+                return None
+            if stop + 2 > total:
+                if not parts or start >= total or stop <= total:
+                    return None
+                ranges.append((start, total))
+                self._left = stop - total
+                return ranges
+            if data[stop : stop + 2] != b"\r\n":
+                return None
+            ranges.append((start, stop))
+            position = stop + 2
+        self._left = 0
+        return ranges
 
     def _open_chunk(self, data: bytes, start: int, size: int, into: list[Event]) -> int:
         """A chunk that goes on behind this read, or just ends with it. Answers where the parser stands then."""

@@ -86,9 +86,13 @@ class Connection(ABC):
         return self._receive(data) if data else self._fin()
 
     @property
-    def chunks_follow(self) -> bool:
+    def open_chunk(self) -> int | None:
         decoder = self._decoder
-        return type(decoder) is ChunkedDecoder and decoder.between_chunks and not self._waiting
+        return decoder.open_chunk if type(decoder) is ChunkedDecoder and not self._waiting else None
+
+    def scan_chunks(self, data: bytes, *, parts: bool) -> list[tuple[int, int]] | None:
+        decoder = self._decoder
+        return decoder.scan(data, parts=parts) if isinstance(decoder, ChunkedDecoder) else None
 
     def _receive_body(self, data: bytes) -> list[Signal]:
         assert self._decoder is not None
@@ -180,10 +184,13 @@ class Connection(ABC):
         elif ending is not None:
             self._message_sent()
 
-    def repeats_chunks(self, stream: int) -> bool:
+    def repeats_chunks(self, stream: int, left: int) -> bool:
         encoder = self._encoder
         live = stream == self._stream and self.closing is None and not self._outgoing
-        return live and type(encoder) is BodyEncoder and encoder.between_chunks
+        return live and type(encoder) is BodyEncoder and encoder.is_in_chunk(left)
+
+    def chunk_is_open(self, left: int) -> None:
+        self._encoder.chunk_is_open(left)
 
     @abstractmethod
     def _write_head(self, head: RequestHead | ResponseHead) -> bytes:

@@ -55,10 +55,13 @@ class BodyEncoder:
         rest = payload[left:]
         return b"%b\r\n%x\r\n%b\r\n" % (payload[:left], len(rest), rest) if rest else payload + b"\r\n"
 
-    @property
-    def between_chunks(self) -> bool:
-        """The body is chunked, and what comes next is the head of a chunk."""
-        return self.framing is Framing.CHUNKED and not self._left and not self.ended
+    def is_in_chunk(self, left: int) -> bool:
+        """The body is chunked, and the open chunk lacks `left` bytes; 0: none is open."""
+        return self.framing is Framing.CHUNKED and self._left == left and not self.ended
+
+    def chunk_is_open(self, left: int) -> None:
+        """Somebody else has written the upstream's chunks: of the last, `left` bytes are missing."""
+        self._left = left
 
     def end(self, trailers: Headers) -> bytes:
         """The end mark. Trailers have a place only behind chunks (RFC 9112 section 7.1.2)."""
@@ -69,7 +72,7 @@ class BodyEncoder:
 
     def half_chunk(self) -> bytes:
         """What makes the body break off inside a chunk."""
-        return HALF_CHUNK if self.between_chunks else b""
+        return HALF_CHUNK if self.is_in_chunk(0) else b""
 
     @property
     def complete(self) -> bool:

@@ -86,8 +86,11 @@ class Http2Session:
         return self._output.extended_connect
 
     @property
-    def chunks_follow(self) -> bool:
-        return False
+    def open_chunk(self) -> int | None:
+        return None
+
+    def scan_chunks(self, data: bytes, *, parts: bool) -> list[tuple[int, int]] | None:
+        return None
 
     def receive(self, data: bytes) -> list[Signal]:
         core = self._core
@@ -126,8 +129,11 @@ class Http2Session:
         if found is not None and not found.silent:
             self._sender.send(found, events)
 
-    def repeats_chunks(self, stream: int) -> bool:
+    def repeats_chunks(self, stream: int, left: int) -> bool:
         return False
+
+    def chunk_is_open(self, left: int) -> None:
+        """Never."""
 
     def allowance(self, stream: int) -> int:
         found = self._live.get(stream)

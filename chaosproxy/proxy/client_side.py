@@ -95,11 +95,6 @@ class ClientSide:
             return 0
         return self.connection.session.allowance(self.stream) if self._is_h2 else math.inf
 
-    @property
-    def repeats_chunks(self) -> bool:
-        """The upstream's chunks may be written as they come."""
-        return self.connection.session.repeats_chunks(self.stream)
-
     def send(self, pieces: Sequence[Data], records: int, together: Together | None) -> None:
         """Send body for which there is room, in one write; with it, and before, `records` in all. On HTTP/2 it may leave
         `together` with that of other streams."""

@@ -21,11 +21,15 @@ from chaosproxy.model.messages import Data
 from chaosproxy.proxy.client_side import ClientSide
 from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.together import Together
+from chaosproxy.session import Session
 
 _NO_TIMES = array("d")
 _NO_SIZES = array("I")
 KEPT = 256
-"""Marks that wait here at most."""
+"""Marks that wait here at most, or as many as one read makes."""
+LEAST_CHUNK = 6
+LEAST_RECORD = 2
+"""Bytes of the shortest there is."""
 
 
 class Owner(Protocol):
@@ -42,20 +46,8 @@ class Lane:
     """One exchange's."""
 
     __slots__ = (
-        "_bytes",
-        "_client",
-        "_due",
-        "_find",
-        "_last_record",
-        "_line",
-        "_most_bytes",
-        "_most_chunks",
-        "_most_records",
-        "_owner",
-        "_records",
-        "_sizes",
-        "_times",
-        "observer",
+        "_bytes", "_chunks", "_client", "_due", "_find", "_inside", "_last_record", "_line", "_most_bytes",
+        "_most_chunks", "_most_records", "_owner", "_parts", "_records", "_sizes", "_times", "_upstream", "observer",
     )  # fmt: skip
 
     def __init__(self, line: Line, client: ClientSide, observer: Observer) -> None:
@@ -64,11 +56,14 @@ class Lane:
         self.observer = observer
         self._owner: Owner | None = None
         """There while the lane is open."""
+        self._upstream: Session
+        self._parts = self._inside = False
+        """Whether chunks may come in parts; and whether one is under way."""
         self._find: Callable[[bytes], tuple[int, ...]] | None = None
         self._due = math.inf
         self._most_bytes = self._most_records = self._most_chunks = math.inf
         """As much as may pass before a place has to be asked."""
-        self._bytes = self._records = 0
+        self._bytes = self._records = self._chunks = 0
         self._last_record = 0.0
         self._times, self._sizes = _NO_TIMES, _NO_SIZES
 
@@ -88,13 +83,18 @@ class Lane:
             line.push(pieces[passed + 1 :], now)  # the one before is in the line already
         return passed
 
-    def open(self, owner: Owner) -> None:
-        """A piece has just gone straight through, and chunks follow: from now on they may be carried."""
+    def open(self, owner: Owner, upstream: Session, *, parts: bool) -> None:
+        """All of a read has just gone straight through. If chunks follow on `upstream`, and the client's are the same,
+        they may be carried from now on; `parts`: also those that come in parts."""
         line, client = self._line, self._client
+        session, left = client.connection.session, upstream.open_chunk
         find = line.records.feed if line.records is not None else None
-        if not client.repeats_chunks or (find is not None and not self.observer.has_seen_an_event):
+        if left is None or not session.repeats_chunks(client.stream, left) or (left and not parts):
             return
-        self._owner, self._find, self._due = owner, find, line.due
+        if find is not None and not self.observer.has_seen_an_event:
+            return
+        self._owner, self._upstream, self._parts, self._inside = owner, upstream, parts, left > 0
+        self._find, self._due = find, line.due
         self._most_bytes, self._most_records, self._most_chunks = passing.limits(line)
         if self._times is _NO_TIMES:
             self._times, self._sizes = array("d"), array("I")
@@ -104,11 +104,12 @@ class Lane:
         owner = self._owner
         if owner is None:
             return False
-        start = whole_chunk(data) if now < self._due else 0
-        size, chunks = len(data) - start - 2, len(self._sizes) + 1
-        if not start or self._bytes + size >= self._most_bytes or chunks >= self._most_chunks:
-            self.close()
-            return False
+        start = whole_chunk(data) if now < self._due and not self._inside else 0
+        if not start:
+            return (now < self._due and self._carry_more(data, now, owner)) or self._closed()
+        size = len(data) - start - 2
+        if self._bytes + size >= self._most_bytes or self._chunks + 1 >= self._most_chunks:
+            return self._closed()
         try:
             if self._find is not None:
                 ends = self._find(data[start:-2])
@@ -122,21 +123,58 @@ class Lane:
                     self._records += len(ends)
                     self._last_record = now
             self._bytes += size
+            self._chunks += 1
             self._sizes.append(size)
             self._times.append(now)
-            if not self._client.connection.write(data) or chunks == KEPT:
+            if not self._client.connection.write(data) or self._chunks == KEPT:
                 self.close()
         except Exception as error:  # noqa: BLE001 - as `Exchange.contain`
             owner.failed(error, now)
         return True
 
+    def _carry_more(self, data: bytes, now: float, owner: Owner) -> bool:
+        """The same for several chunks and parts of such, unless a limit may lie in them."""
+        size = len(data)
+        if (
+            self._bytes + size >= self._most_bytes
+            or self._chunks + size // LEAST_CHUNK >= self._most_chunks
+            or self._records + size // LEAST_RECORD >= self._most_records
+        ):
+            return False
+        ranges = self._upstream.scan_chunks(data, parts=self._parts)
+        if ranges is None:
+            return False
+        try:
+            find = self._find
+            for start, stop in ranges:
+                if find is not None and (ends := find(data[start:stop])):
+                    self._records += len(ends)
+                    self._last_record = now
+                self._bytes += stop - start
+                self._sizes.append(stop - start)
+                self._times.append(now)
+            self._inside = ranges[-1][1] == size
+            self._chunks += len(ranges) - self._inside
+            if not self._client.connection.write(data) or len(self._sizes) >= KEPT:
+                self.close()
+        except Exception as error:  # noqa: BLE001 - as `Exchange.contain`
+            owner.failed(error, now)
+        return True
+
+    def _closed(self) -> bool:
+        self.close()
+        return False
+
     def close(self) -> None:
         """Hand over what has been counted; reads take the long way again, until one has gone straight through."""
+        if self._owner is None:
+            return
         self._owner = None
         if not self._sizes:
             return
-        passing.passed(self._line, self._bytes, self._records, len(self._sizes), self._times[-1])
+        passing.passed(self._line, self._bytes, self._records, self._chunks, self._times[-1])
+        self._client.connection.session.chunk_is_open(self._upstream.open_chunk or 0)
         self._client.records = self._line.exit.records_out
         self.observer.have_passed(self._times, self._sizes, self._last_record if self._records else None)
-        self._bytes = self._records = 0
+        self._bytes = self._records = self._chunks = 0
         del self._times[:], self._sizes[:]

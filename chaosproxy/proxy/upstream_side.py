@@ -53,8 +53,8 @@ class UpstreamSide(RequestSide):
                 if passed == len(pieces):
                     if self._line.bytes_in >= self.credit_at:
                         self.credit()
-                    if passed == 1 and self.connection is not None and self.connection.session.chunks_follow:
-                        self._lane.open(self)
+                    if self.connection is not None and self.connection.session.open_chunk is not None:
+                        self._lane.open(self, self.connection.session, parts=not self._plan.faulty)
                     return
                 self._arrived(pieces[passed:], now)
             self._owner.settle(now)

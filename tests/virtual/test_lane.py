@@ -38,6 +38,15 @@ pieces = st.one_of(
         EVENT[:9],
         EVENT[9:],
         EVENT * 3,
+        EVENT[3:9],
+        EVENT[9:] + EVENT[:7],
+        EVENT[7:] + EVENT,
+        EVENT[:-1],
+        EVENT[:-2],
+        b"\r\n",
+        b"\n",
+        b"100\r\n" + b"x" * 200,
+        b"x" * 56 + b"\r\n",
     ]),
 )  # fmt: skip
 """Halves may come without the other: then the upstream breaks HTTP, and that is told alike too."""
@@ -115,11 +124,11 @@ def lane_only(request):
 def both_ways(*arguments: Any) -> tuple[Played, Played]:
     straight = play(*arguments)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Lane, "open", lambda _self, _owner: None)
+        patch.setattr(Lane, "open", lambda *_, **__: None)
         return straight, play(*arguments)
 
 
-@settings(max_examples=60)
+@settings(max_examples=80)
 @given(
     script=st.lists(st.tuples(gaps, pieces), min_size=3, max_size=14),
     scenario=faults,
