@@ -12,10 +12,11 @@ from chaosproxy.framing.splitter import Splitter
 from chaosproxy.model.messages import Abort, Data, End, Event, Trailers
 from chaosproxy.model.places import Peer
 from chaosproxy.session import Arrived, Session, Signal
-from chaosproxy.testing.play import POST, Step, Upload, play
+from chaosproxy.testing.play import POST, SSE, Step, Upload, play
 from chaosproxy.testing.played import Played
 
 _EVENTS = [b"data: %d\n\n" % number for number in range(8)]
+_UNREADABLE = replace(SSE, headers=(*SSE.headers, (b"content-encoding", b"gzip")))
 _BROKEN = Abort("upstream:fin", Peer.UPSTREAM)
 
 SCRIPTS: dict[str, Sequence[Step]] = {
@@ -44,9 +45,10 @@ def check_fault(spec: FaultSpec, *, neutral: bool = False, scripts: dict[str, Se
 
     Checked: the order of events and the conservation of bytes at every boundary, `held` truthful, wakes that make
     progress; resting and being kept awake are the same; the same seed gives the same again; how the body was cut into
-    pieces does not matter. `neutral`: the spec, with these parameters, changes nothing at all.
+    pieces does not matter; who acts on events alone says so. `neutral`: the spec, with these parameters, changes nothing at all.
     """
     _check_cuts(spec)
+    _check_reason(spec)
     for name, script in (SCRIPTS if scripts is None else scripts).items():
         request = {"request": POST} if any(isinstance(what, Upload) for _, what in script) else {}
         for slow in (False, True):
@@ -94,6 +96,15 @@ def _check_cuts(spec: FaultSpec) -> None:
             f"{spec.name} against events {how}: not what it makes of the same events one by one; a Data is a piece of body, "
             f"and holds many events, or a part of one\n{cut}\n{whole}"
         )
+
+
+def _check_reason(spec: FaultSpec) -> None:
+    """Who acts on events alone says so, else the journal cannot tell why it does nothing in a body that has none."""
+    script = SCRIPTS["a stream"]
+    unread = play([spec], script, head=_UNREADABLE)
+    assert unread.fired or (spec.name, "not reached") not in unread.not_fired or not play([spec], script).fired, (
+        f"{spec.name} acts on events, and not where they cannot be read: it has to say `reads_records`"
+    )
 
 
 def _slowly(script: Sequence[Step]) -> list[Step]:

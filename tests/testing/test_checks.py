@@ -193,6 +193,26 @@ def test_a_fault_that_ends_the_answer_alone_is_caught():
         check_fault(Claims(make=Ends), scripts={"no end": [(0.1, b"data: 1\n\n"), (0.2, b"data: 2\n\n")]})
 
 
+class Counts(Fault):
+    """Says something behind the third event."""
+
+    rest = Rest(records=3)
+
+    def reached(self, limit, now):
+        return (Note("fired", "third"), FOREVER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reads(Any):
+    reads_records: ClassVar[bool] = True
+
+
+def test_a_fault_that_acts_on_events_must_say_so():
+    with pytest.raises(AssertionError, match="`reads_records`"):
+        check_fault(Any(make=Counts))
+    check_fault(Reads(make=Counts))
+
+
 class InSteps(Fault):
     """Answers by itself: a head, an event a second later, and the end."""
 
