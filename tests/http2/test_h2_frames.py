@@ -3,7 +3,9 @@
 import pytest
 from hyperframe.frame import DataFrame, GoAwayFrame, RstStreamFrame, WindowUpdateFrame
 
-from chaosproxy.http2 import codes, frames
+from chaosproxy.http2 import frames
+from chaosproxy.http2.mistakes import ConnectionFault
+from chaosproxy.model import codes
 
 
 def test_what_we_write_is_what_hyperframe_writes():
@@ -55,7 +57,7 @@ def test_the_form_that_a_header_alone_must_have(kind, flags, stream, size, code)
     if code is None:
         frames.check_form(kind, flags, stream, size)
         return
-    with pytest.raises(codes.ConnectionFault) as caught:
+    with pytest.raises(ConnectionFault) as caught:
         frames.check_form(kind, flags, stream, size)
     assert caught.value.code == code
 
@@ -76,6 +78,6 @@ def test_padding_is_taken_off(flags, payload, body):
 
 @pytest.mark.parametrize(("payload", "code"), [(b"", codes.FRAME_SIZE_ERROR), (b"\4abc", codes.PROTOCOL_ERROR)])
 def test_padding_that_cannot_be_is_named(payload, code):
-    with pytest.raises(codes.ConnectionFault) as caught:
+    with pytest.raises(ConnectionFault) as caught:
         frames.without_padding(frames.PADDED, payload)
     assert caught.value.code == code
