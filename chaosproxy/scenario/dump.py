@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from chaosproxy.chain.endings import Ending
-from chaosproxy.chain.fault import Condition, FaultSpec
+from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.model.codes import NAMES
 from chaosproxy.model.headers import Headers
@@ -116,8 +116,6 @@ def _single(given: Any) -> Any:
             return {key: _single(one) for key, one in given.items()}
         case list():
             return [_single(one) for one in given]
-        case Condition():
-            return changed(given)
         case _ if is_dataclass(given):
             return changed(given)
         case _:

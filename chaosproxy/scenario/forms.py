@@ -57,7 +57,7 @@ JSON_PAIRS = then(mapping_to(one(leaves.ANYTHING)), json_pairs)
 
 _PLACES: dict[str, Any] = {
     "event": _COUNT,
-    "bytes": one(Leaf(leaves.SIZE.parse, leaves.SIZE.schema)),
+    "bytes": one(leaves.SIZE),
     "chunk": _COUNT,
     "time": one(leaves.DURATION),
     "idle": one(leaves.DURATION),
@@ -68,16 +68,12 @@ _PLACES: dict[str, Any] = {
 _EVERY = {"bytes": leaves.SIZE, "time": leaves.DURATION, "idle": leaves.DURATION}
 
 
-def _every(value: object) -> object:
-    """Kept as it is: its unit is that of the place, known once all keys are."""
-    return value
-
-
 _AT = table(
     "Trigger",
     {
         **_PLACES,
-        "every": one(Leaf(_every, {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]})),
+        # Its unit is that of the place, which is known once all keys are.
+        "every": one(Leaf(leaves.RAW.parse, {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]})),
         "times": _COUNT,
     },
 )
@@ -145,14 +141,7 @@ def _code(value: object) -> int:
 
 
 CODE = Leaf(
-    _code,
-    {
-        "anyOf": [
-            {"type": "integer", "minimum": 0, "maximum": 2**32 - 1},
-            {"enum": [*codes.NAMES]},
-            {"type": "string", "pattern": "\\$\\{"},
-        ]
-    },
+    _code, leaves.or_variable({"type": "integer", "minimum": 0, "maximum": 2**32 - 1}, {"enum": [*codes.NAMES]})
 )
 _LAST = ("0", "first", "current", "max")
 
@@ -216,16 +205,8 @@ def _status(value: object) -> int | str:
     raise Mismatch('a status from 100 to 599, or a glob such as "5??"')
 
 
-_STATUS = Leaf(
-    _status,
-    {
-        "anyOf": [
-            {"type": "integer", "minimum": 100, "maximum": 599},
-            {"type": "string", "pattern": "^[0-9?*]+$"},
-            {"type": "string", "pattern": "\\$\\{"},
-        ]
-    },
-)
+_STATUS_CODE = {"type": "integer", "minimum": 100, "maximum": 599}
+_STATUS = Leaf(_status, leaves.or_variable(_STATUS_CODE, {"type": "string", "pattern": "^[0-9?*]+$"}))
 _CONDITION = table(
     "Condition",
     {

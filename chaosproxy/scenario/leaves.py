@@ -200,7 +200,7 @@ def integer(least: int | None = None, most: int | None = None) -> Leaf:
 
     bounds = {"minimum": least, "maximum": most}
     schema = {"type": "integer", **{key: bound for key, bound in bounds.items() if bound is not None}}
-    return Leaf(parse, _or_variable(schema))
+    return Leaf(parse, or_variable(schema))
 
 
 def choice(options: Sequence[Any]) -> Leaf:
@@ -217,10 +217,11 @@ def choice(options: Sequence[Any]) -> Leaf:
         raise Mismatch(f"{'one of ' if len(by_word) > 1 else ''}{words}")
 
     numbers = [int(word) for word in by_word if word.isdigit()]
-    return Leaf(parse, _or_variable({"enum": [*by_word, *numbers]}))
+    return Leaf(parse, or_variable({"enum": [*by_word, *numbers]}))
 
 
-def _or_variable(*schemas: dict[str, Any]) -> dict[str, Any]:
+def or_variable(*schemas: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a value that is one of these, or comes from the environment."""
     return {"anyOf": [*schemas, {"type": "string", "pattern": "\\$\\{"}]}
 
 
@@ -233,10 +234,10 @@ TEXT = Leaf(_text, {"type": "string"})
 LOOSE_TEXT = Leaf(loose_text, {"type": ["string", "integer", "boolean"]})
 LINE = Leaf(_line, {"type": "string", "pattern": "^[^\\x00-\\x1f\\x7f]*$"})
 OCTETS = Leaf(_octets, {"type": "string"})
-FLAG = Leaf(_flag, _or_variable({"type": "boolean"}))
-NUMBER = Leaf(_number, _or_variable({"type": "number"}))
-DURATION = Leaf(_duration, _or_variable({"type": "string", "pattern": "^(forever|\\d+(\\.\\d+)? ?(us|ms|s|m|h|d))$"}))
-SIZE = Leaf(_size, _or_variable({"type": "integer", "minimum": 0}, {"type": "string", "pattern": f"{_AMOUNT}$"}))
-RATE = Leaf(_rate, _or_variable({"type": "string", "pattern": f"{_AMOUNT}/s$"}))
+FLAG = Leaf(_flag, or_variable({"type": "boolean"}))
+NUMBER = Leaf(_number, or_variable({"type": "number"}))
+DURATION = Leaf(_duration, or_variable({"type": "string", "pattern": "^(forever|\\d+(\\.\\d+)? ?(us|ms|s|m|h|d))$"}))
+SIZE = Leaf(_size, or_variable({"type": "integer", "minimum": 0}, {"type": "string", "pattern": f"{_AMOUNT}$"}))
+RATE = Leaf(_rate, or_variable({"type": "string", "pattern": f"{_AMOUNT}/s$"}))
 
 BY_UNIT = {"duration": DURATION, "size": SIZE, "rate": RATE}

@@ -92,11 +92,6 @@ class Rule:
         """Whether any fault can only do its work in a body whose records are known."""
         return any(fault.reads_records for fault in self.faults)
 
-    @property
-    def edits_body(self) -> bool:
-        """Whether any fault may add or remove body bytes."""
-        return any(fault.edits for fault in self.faults)
-
 
 @dataclass(frozen=True, slots=True)
 class ConnectionMatch:

@@ -7,7 +7,7 @@
 | tuple[X, ...]                       | a list of X, or one X                             |
 | Headers                             | a mapping; a value may be a list, for several lines |
 | tuple[tuple[K, V], ...]             | a mapping                                         |
-| Trigger, Ending, Condition          | the forms of the contract (`triggers.py`, `endings.py`, `conditions.py`) |
+| Trigger, Ending, Condition          | the forms of the contract (`forms.py`)            |
 | another dataclass                   | a mapping of its fields                           |
 
 Rules: one shape (value, list, mapping) leads to one alternative, so that an error is about the one that was meant.

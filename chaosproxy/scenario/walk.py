@@ -17,10 +17,6 @@ from chaosproxy.scenario.reading import Reader, unknown_name
 from chaosproxy.scenario.schema import Connection, ConnectionMatch, Hop, Rule
 from chaosproxy.scenario.values import UNSET
 
-CONNECTIONS_ACT = True
-"""Whether the proxy acts on `connections:`. What it would ignore silently is refused instead; everything below the key
-is read and checked all the same."""
-
 
 @dataclass(slots=True)
 class Said:
@@ -72,10 +68,6 @@ class Walk:
             path: Path = ("rules", number)
             read_rule = self._reader.part(document.RULE, rule, path)
             said.rules.append(self._rule(_usable(rule) if read_rule is None else read_rule, path))
-        if given.get("connections") and not CONNECTIONS_ACT:
-            self._reader.complain(
-                "faults of whole connections are not supported by this version", ("connections",), key=True
-            )
         for number, connection in enumerate(given.pop("connections", [])):
             said.connections.append(self._connection(connection, ("connections", number)))
         said.given = {key: value for key, value in given.items() if key not in {"version", document.EXPECT}}

@@ -10,7 +10,6 @@ from chaosproxy.chain.fault import REGISTRY, FaultSpec
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.places import Way
 from chaosproxy.model.units import Duration, Rate, Size
-from chaosproxy.scenario import walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +89,6 @@ SPECS = (Holding, Cutting, Stalling, Coding, Answering)
 def faults(monkeypatch):
     for spec in SPECS:
         monkeypatch.setitem(REGISTRY, spec.name, spec)
-    monkeypatch.setattr(walk, "CONNECTIONS_ACT", True)
     for name, spec in (("timeout", Waiting), ("buffer", Holding)):
         if name not in REGISTRY:
             monkeypatch.setitem(REGISTRY, name, spec)

@@ -6,7 +6,6 @@ import pytest
 
 from chaosproxy.chain.fault import REGISTRY
 from chaosproxy.errors import ScenarioError
-from chaosproxy.scenario import walk
 from chaosproxy.scenario.load import examine, load
 from chaosproxy.scenario.schema import TRANSPARENT
 
@@ -186,13 +185,6 @@ def test_an_unknown_name_says_so():
     _, (problem,) = examine("no-such-scenario")
     assert problem.unreadable
     assert "no file and no shipped scenario is called 'no-such-scenario'" in problem.message
-
-
-def test_connections_that_nobody_would_act_on_are_refused(monkeypatch):
-    monkeypatch.setattr(walk, "CONNECTIONS_ACT", False)
-    _, (problem,) = examine("version: 1\nconnections:\n- faults: [x_cut: {at: {bytes: 1}}]\n")
-    assert (problem.line, problem.message) == (2, "faults of whole connections are not supported by this version")
-    assert load("version: 1\nconnections: []\n").connections == ()
 
 
 # Several at once

@@ -13,7 +13,6 @@ def test_a_rule_knows_its_faults_upstream_first():
     assert rule.faults == (hold, cut)
     assert rule.reads_records
     assert not Rule(hops=(Hop("a", (hold,)),)).reads_records
-    assert not rule.edits_body
 
 
 def test_inserting_a_fault_of_another_kind_changes_no_draws():
