@@ -39,7 +39,7 @@ def _canonical(written: bytes) -> int:
         size = int(written, 16)
     except ValueError:
         return 0
-    return size if size > 0 and b"%x" % size == written else 0
+    return size if 0 < size <= _LARGEST and b"%x" % size == written else 0
 
 
 class ChunkedDecoder:
@@ -120,11 +120,11 @@ class ChunkedDecoder:
             ranges.append((0, left))
             position = left + 2
         while position < total:
-            start = data.find(b"\r\n", position + 1, position + _LONGEST_SIZE) + 2
-            size = _canonical(data[position : start - 2])
-            stop = start + size
+            end = data.find(b"\r\n", position + 1, position + _LONGEST_SIZE)
+            size = _canonical(data[position:end]) if end > 0 else 0
             if not size:
                 return None
+            start, stop = end + 2, end + 2 + size
             if stop + 2 > total:
                 if not parts or start >= total or stop <= total:
                     return None
