@@ -6,11 +6,11 @@ Must not know: encoders, faults.
 
 from dataclasses import replace
 
+from chaosproxy.chain.content import is_coded
 from chaosproxy.model.headers import Headers, first, tokens, without
 from chaosproxy.model.messages import RequestHead, ResponseHead
 from chaosproxy.model.places import Framing
 
-_UNCODED = frozenset({b"", b"identity"})
 _UNFIT = frozenset({204, 206, 304})
 """Without a body, or (206) with a part of one whose range would no longer fit."""
 
@@ -37,7 +37,7 @@ def _weighed(member: bytes) -> tuple[bytes, float]:
 
 def why_not(head: RequestHead | ResponseHead, method: bytes) -> str:
     """What keeps this message, or the answer to a `method` request, from being coded; empty if nothing does."""
-    if set(tokens(head.headers, b"content-encoding")) - _UNCODED:
+    if is_coded(head.headers):
         return "coded body"
     if b"no-transform" in tokens(head.headers, b"cache-control"):
         return "no-transform"

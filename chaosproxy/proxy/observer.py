@@ -6,11 +6,11 @@ Rules: the only place where the driver's facts become journal fields. Must not k
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from chaosproxy.chain.content import is_coded
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.placed import Noted
 from chaosproxy.journal import mask
 from chaosproxy.journal.record import Ending, ExchangeRecord, Fired, NotFired
-from chaosproxy.model.headers import tokens
 from chaosproxy.model.messages import Data, RequestHead, ResponseHead
 from chaosproxy.proxy.connection_faults import noted
 from chaosproxy.wire.wire import Wire
@@ -64,7 +64,7 @@ class Observer:
 
     def head_sent(self, head: ResponseHead, now: float) -> None:
         self.record.times.head_sent = now - self._began
-        self._coded = bool(set(tokens(head.headers, b"content-encoding")) - {b"identity"})
+        self._coded = is_coded(head.headers)
         if head is not self._shown:
             self._show_head(head)
         self._shown = None

@@ -44,8 +44,9 @@ def check_fault(spec: FaultSpec, *, neutral: bool = False, scripts: dict[str, Se
     """Play `spec` against every script, with a client that takes all and one that takes a few bytes at a time.
 
     Checked: the order of events and the conservation of bytes at every boundary, `held` truthful, wakes that make
-    progress; resting and being kept awake are the same; the same seed gives the same again; how the body was cut into
-    pieces does not matter; who acts on events alone says so. `neutral`: the spec, with these parameters, changes nothing at all.
+    progress; that the client has left is passed on at once, or the fault says that it keeps it; resting and being kept
+    awake are the same; the same seed gives the same again; how the body was cut into pieces does not matter; who acts on
+    events alone says so. `neutral`: the spec, with these parameters, changes nothing at all.
     """
     _check_cuts(spec)
     _check_reason(spec)
@@ -63,6 +64,7 @@ def check_fault(spec: FaultSpec, *, neutral: bool = False, scripts: dict[str, Se
             assert played.fired == awake.fired, f"{where}: at rest and awake note differently\n{played}\n{awake}"
             assert played.cancelled_at == awake.cancelled_at, f"{where}: at rest and awake leave differently"
             _check_bytes(spec, played, where)
+            _check_leaving(steps, played, where)
             if neutral:
                 plain = play([], steps, **options)  # type: ignore[arg-type]
                 assert played.out == plain.out, f"{where}: it is not neutral\n{played}\n{plain}"
@@ -81,6 +83,18 @@ def _check_bytes(spec: FaultSpec, played: Played, where: str) -> None:
     sent = b"".join(event.payload for _, event in played.arrived if isinstance(event, Data))
     assert played.data == sent, (
         f"{where}: a clean end, but {played.data!r} of {sent!r}; a fault that changes or moves bytes says `rewrites_body`"
+    )
+
+
+def _check_leaving(script: Sequence[Step], played: Played, where: str) -> None:
+    """A client's leaving goes on to the upstream in the same instant, or the journal tells who keeps it."""
+    left = next((time for time, what in script if what == "hangup"), None)
+    if left is None or played.unheard or (played.end is not None and played.end[0] <= left):
+        return
+    told = played.cancelled_at is not None and played.cancelled_at <= left
+    assert told or any(time >= left for time, _, _ in played.fired), (
+        f"{where}: it keeps from the upstream that the client has left, and does not say so: `hangup` answers with a "
+        f"PassOn, or with a Note\n{played}"
     )
 
 

@@ -30,7 +30,7 @@ from chaosproxy.chain.guard import Guards, watch
 from chaosproxy.chain.placed import Placed
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Data, End, Event, RequestHead, ResponseHead
-from chaosproxy.model.places import Framing
+from chaosproxy.model.places import Framing, Peer
 from chaosproxy.testing.played import Played
 
 GET = RequestHead(b"GET", b"/", ((b"Host", b"test"),), final=True)
@@ -156,6 +156,7 @@ class _Player:
                 word, _, how = what.partition(":")
                 if word != "hangup":
                     raise ValueError(f"no such step: {what!r}")
+                self.played.unheard = Peer.CLIENT in self.chain.unheard
                 self.chain.hangup(self.now, f"client:{how or 'fin'}")
             case Cue(name):
                 self.chain.cue(name, self.now)

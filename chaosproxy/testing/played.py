@@ -24,6 +24,8 @@ class Played:
     cancelled_at: float | None = None
     """When the upstream was told that nobody wants it."""
     cancel_cause: str = ""
+    unheard: bool = False
+    """The client left while the machine nearest to it was gone."""
     upstream_endings: tuple[Ending, ...] = ()
     """In which way it was to be told; () = as usual."""
     end_cause: str | None = None

@@ -53,6 +53,12 @@ def test_why_it_did_not_fire_at_an_event(play, head, reason):
     assert isinstance(played.end[1], End)
 
 
+@pytest.mark.parametrize("at", [Trigger(match="x"), Trigger(json=(("a", "b"),)), Trigger(terminal="before")])
+@pytest.mark.parametrize(("head", "reason"), [(PLAIN, "no records"), (CODED, "coded body")])
+def test_why_it_did_not_fire_at_a_record_that_it_has_to_read(play, at, head, reason):
+    assert play([Cut(at=at)], WHOLE, head=head).not_fired == [("cut", reason)]
+
+
 def test_bytes_are_counted_in_any_body(play):
     assert play([Cut(at=Trigger(bytes=20))], WHOLE, head=CODED).data == b"".join(data for _, data in WHOLE[:-1])[:20]
 

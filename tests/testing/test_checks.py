@@ -127,6 +127,24 @@ class Any(FaultSpec):
         return self.make()
 
 
+class Keeping(Fault):
+    """Keeps to itself that the client has left, and says nothing of it."""
+
+    def hangup(self, now):
+        return ()
+
+
+class Saying(Keeping):
+    def hangup(self, now):
+        return (Note("fired", "reads on for nobody"),)
+
+
+def test_a_fault_that_keeps_a_leaving_to_itself_is_caught_unless_it_says_so():
+    with pytest.raises(AssertionError, match="any against 'the client leaves': it keeps from the upstream"):
+        check_fault(Any(make=Keeping))
+    check_fault(Any(make=Saying))
+
+
 class Claims(Any):
     rewrites_body: ClassVar[bool] = True
 
