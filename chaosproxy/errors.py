@@ -87,7 +87,7 @@ class FaultBug(Error):
 
     def __init__(self, hop: int, fault: str, event: object, cause: BaseException | str) -> None:
         self.hop, self.fault, self.event = hop, fault, event
-        said, place = repr(cause), ""
+        said = cause if isinstance(cause, str) else repr(cause)
         if isinstance(cause, BaseException) and cause.__traceback__ and (handler := cause.__traceback__.tb_next):
-            place = f" in {handler.tb_frame.f_code.co_filename}, line {handler.tb_lineno}"
-        super().__init__(f"fault {fault!r} in hop {hop} failed on {type(event).__name__}: {said}{place}")
+            said += f" in {handler.tb_frame.f_code.co_filename}, line {handler.tb_lineno}"
+        super().__init__(f"fault {fault!r} in hop {hop} failed on {type(event).__name__}: {said}")

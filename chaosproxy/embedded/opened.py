@@ -148,6 +148,8 @@ def open_proxy(
 @contextlib.asynccontextmanager
 async def opened(setup: Setup, finished: Finished | None = None) -> AsyncIterator[OpenProxy]:
     """It listens while the block runs. At the end running exchanges are ended, and every one is journalled."""
+    if not trio.lowlevel.in_trio_run():
+        raise RuntimeError("open_proxy runs in a Trio program; elsewhere write `with chaosproxy.serve(...) as proxy:`")
     journal, lost = Journal(limit=0), list[str]()  # whoever reads from another thread has its own: `finished`
     with contextlib.ExitStack() as stack:
         if setup.journal is not None:

@@ -7,6 +7,7 @@ parts of a proxy are put together.
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from chaosproxy.embedded.finished import Finished
@@ -133,7 +134,27 @@ def serve(
     block begins and the port is taken; all are `Error`. The block ends with what the proxy itself failed with, if it did.
     """
     options = Options(upstream, listen, seed, speed, tls, upstream_ca, upstream_insecure, journal, journal_limit)
-    return _served(Setup.of(scenario, options))
+    return _Block(Setup.of(scenario, options))
+
+
+class _Block(contextlib.AbstractContextManager[ServedProxy]):
+    """What `serve` gives; the proxy is what its block gives, and whoever takes one for the other is told."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._served = _served(setup)
+
+    def __enter__(self) -> ServedProxy:
+        return self._served.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return self._served.__exit__(kind, error, trace)
+
+    def __getattr__(self, name: str) -> object:
+        raise AttributeError(
+            f"no {name!r} outside a block; write `with chaosproxy.serve(...) as proxy:`, then proxy.{name}"
+        )
 
 
 @contextlib.contextmanager

@@ -86,7 +86,7 @@ class TrioThread(Generic[T]):
             raise RuntimeError(f"the proxy's thread has not ended within {WITHIN:g} s")
 
     def _over(self) -> BaseException:
-        return self.failure or RuntimeError("the proxy has ended")
+        return self.failure or RuntimeError("the proxy has ended, as its block has")
 
     def _run(self) -> None:
         try:

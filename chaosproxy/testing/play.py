@@ -172,6 +172,8 @@ class _Player:
             case Data():
                 self._respond([replace(what)])
             case _:
+                if not isinstance(what, Event):
+                    raise TypeError(f"no such step: {what!r}")
                 self._respond_control(what)
 
     def _respond(self, pieces: list[Data]) -> None:
