@@ -202,6 +202,10 @@ class Connection(Output):
             self._wake.set()
             self._wake = None
 
+    async def _drain(self) -> None:
+        await super()._drain()
+        self.wake()  # it may have waited for what we answer to be written
+
     def send_failed(self) -> None:
         """The reader takes what is still there, if there may be anything, then reports the loss in its own turn."""
         self.unpause()

@@ -49,15 +49,14 @@ class Output(ABC):
 
     def flush(self, *, joined: bool = False) -> None:
         """Write what the session wants written, at once where the socket takes it; `joined`: in one write (HTTP/2)."""
+        if self.blocked:
+            self._hurry()
+            return  # what the session has to say waits there, where it is counted
         session = self.session
         chunks = session.outgoing()
         if joined and len(chunks) > 1:
             chunks = [b"".join(chunks)]
         if self.broken:
-            return
-        if self.blocked:
-            self._queue.extend(chunks)
-            self._hurry()
             return
         if chunks and not self._write(chunks):
             return
@@ -128,13 +127,15 @@ class Output(ABC):
         except OSError:
             self._break()
             return
-        queue.clear()
+        if self._patience.cancelled_caught:
+            queue.clear()
+            self.session.outgoing()  # which would follow what was not sent
         self.blocked = False
         self.flush()
         if not self.broken:
             self.writable(trio.current_time())
 
     def _break(self) -> None:
-        self.broken = True
+        self.broken, self.blocked = True, False
         self._queue.clear()
         self.send_failed()

@@ -6,8 +6,11 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 import trio
+from hpack import Encoder
 
+from chaosproxy.http2.frames import PREFACE
 from chaosproxy.testing.h2_peers import H2Peer, h2_client
+from chaosproxy.testing.peers import Origin
 from chaosproxy.testing.proxied import linked
 from chaosproxy.testing.recorder import Recorder
 
@@ -180,3 +183,33 @@ async def test_crumbs_in_a_buffer_become_one_piece(autojump_clock, memory):
         assert sum(sent) == 20_000
         assert memory() - before < 0.75 * MIB  # as many pieces of their own are twice that
         client.rst()
+
+
+async def test_answers_to_a_client_that_never_reads_do_not_pile_up(autojump_clock):
+    """Body between its PINGs makes them no flood; but it reads none of the answers, and so is read no further itself."""
+    ping = (8).to_bytes(3, "big") + b"\x06\x00" + bytes(4) + b"8 bytes!"
+    data = (1).to_bytes(3, "big") + b"\x00\x00" + (1).to_bytes(4, "big") + b"x"
+    head = Encoder().encode([(":method", "POST"), (":scheme", "http"), (":path", "/"), (":authority", "x")])
+    opening = (
+        PREFACE + bytes(3) + b"\x04" + bytes(5) + len(head).to_bytes(3, "big") + b"\x01\x04\x00\x00\x00\x01" + head
+    )
+    sent = 0
+    async with linked(None, Origin([trio.Event()]).serve) as proxied:
+        client = proxied.connect()
+        for part in [opening, *[(data + ping) * 100] * 500]:
+            left = part
+            with trio.move_on_after(1) as waiting:
+                while left:
+                    left = left[client.send(left) :]
+                    if left:
+                        await client.writable()
+            if waiting.cancelled_caught:
+                break
+            sent += 1
+        assert 50 < sent < 250
+        reader = Recorder(client)
+        with trio.fail_after(20):  # whoever reads at last is read on
+            while left:
+                await reader.read()
+                left = left[client.send(left) :]
+        client.close()
