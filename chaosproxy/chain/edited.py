@@ -30,6 +30,10 @@ class Edited(Fault):
         none; then what leaves has none at its end either."""
         raise NotImplementedError  # a fault without it is a bug of whoever wrote it
 
+    def edit_part(self, raw: bytes) -> bytes:
+        """The same of a unit that the end of the body has broken off: no record to whoever reads by the standard."""
+        return raw
+
     def fits(self, head: ResponseHead | RequestHead) -> bool:
         """Whether there is something to do in this body, whose records are of `kind`. If not, set `unfired`."""
         return True
@@ -59,12 +63,15 @@ class Edited(Fault):
 
     def _body_over(self, editing: Editing, event: Event) -> Actions:
         """If the last line has no line feed and goes, the event no longer completes it: another one does not. What else
-        has not ended passes as it stands, behind what was kept, of which it would become a part."""
+        has not ended leaves behind what was kept, which would become a part of it."""
         self._editing = None
         left: list[Data] = []
         if self.kept and (isinstance(event, Abort) or not editing.last):
             left, self.kept = editing.put(self.kept), b""
-        left += editing.rest() if isinstance(event, Abort) else editing.end(self._edit_last)
+        if isinstance(event, Abort):
+            left += editing.rest()
+        else:
+            left += editing.end(self._edit_last if editing.last else self.edit_part)
         return (*self._let_go(editing, left), FOREVER, replace(event) if editing.gone else event)
 
     def _let_go(self, editing: Editing, pieces: list[Data]) -> Actions:

@@ -57,14 +57,11 @@ class Editing:
         return self._blocks.last
 
     def end(self, edit_last: Edit | None = None) -> list[Data]:
-        """The body is over. Its last line needs no line feed to be a unit, and may be edited in a way of its own; what else
-        is unfinished is none."""
+        """The body is over: what has come of the last unit is all of it, and may be edited in a way of its own."""
         left: list[Data] = []
-        last = self._blocks.last
-        if last:
-            self._completes = True
-            if (new := (edit_last or self._edit)(last)) != last:
-                left = self._replaced(last, new, 0)
+        last, self._completes = self._blocks.unfinished, bool(self._blocks.last)
+        if last and (new := (edit_last or self._edit)(last)) != last:
+            left = self._replaced(last, new, 0)
         return left + self.rest()
 
     def put(self, raw: bytes) -> list[Data]:

@@ -105,6 +105,12 @@ def test_what_goes_does_not_depend_on_the_reads(play, answer, part, sent, left, 
     assert played.data == b"".join(left)
 
 
+def test_a_terminal_record_without_its_blank_line_goes_too(play):
+    """No event by the standard; but many clients read lines."""
+    played = play([Strip(what=("done",))], [(1.0, CHAT[0] + b"data: [DO"), (2.0, b"NE]\n"), (3.0, End())])
+    assert (played.data, played.end) == (CHAT[0], (3.0, End()))
+
+
 def test_several_at_once(play):
     played = play([Strip(what=("usage", "done", "ids", "comments"))], [*timed([*RESUMED, *CHAT]), (9.0, End())])
     assert played.data == b"retry: 5\n\nevent: e\ndata: x\n\ndata: y\n\n" + TABLE["openai usage"][3][0]
