@@ -159,6 +159,7 @@ class Chain(Leaving):
         result = made(ending, finish.cause, out)
         if survives(ending, out):
             self._let_go(out, result if isinstance(result, tuple) else (), now)
+            self._settle_across(place, now)
             return
         if ending.kind == "silence" and self._lives_on(out):
             result, self.silent = (), finish.cause  # an Abort would tell them of it, and stop their clocks
@@ -166,15 +167,20 @@ class Chain(Leaving):
         self.upstream_endings = finish.upstream or ()
         self.last_words = place.placed.spec.way is Way.REQUEST
         self._let_go(out, events_of(result) if isinstance(result, Reply) else result, now, finish.cause)
-        if finish.upstream is None:
+        if finish.upstream is None and (self._request_has_passed(place) or not self.has_heads):
             place.told = out.told = True
         else:
             self.leave(place, finish.cause, now)
+        self._settle_across(place, now)
+
+    def _settle_across(self, place: Place, now: float) -> None:
+        """What a fault of the request way has let go on the other line moves on there, and has its times."""
+        if place.line is self.request:
+            self.response.settle(now)
 
     def _lives_on(self, out: Stage) -> bool:
         """A machine nearer the client than this place is still at work. (Below HTTP there are none.)"""
-        nearer = self._acting[out.index + 1 :]
-        return self.has_heads and any(not (stage.inert or stage.closed) for stage in nearer)
+        return self.has_heads and any(not (stage.inert or stage.closed) for stage in self._acting[out.index + 1 :])
 
     def reply(self, place: Place, reply: Reply, now: float) -> None:
         """A fault answers by itself: the answer travels on from its place."""

@@ -29,7 +29,8 @@ class Cut(FaultSpec):
     then: tuple[Ending, ...] = (ABORT,)
     """How it ends; of a list the first that is possible. Default `abort`."""
     side: Literal["client"] | None = None
-    """`client`: only the client's side ends, the upstream runs on and is drained. Default: both."""
+    """`client`: only the client's side ends, the upstream runs on and is drained; one that will never have the whole
+    request cannot, and is told. Default: both."""
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         if self.at is not None and self.at.moment is Moment.AFTER_END:

@@ -7,7 +7,7 @@ import pytest
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.faults import ClientAbort, Cut, Timeout
+from chaosproxy.faults import ClientAbort, Cut, Latency, Timeout
 from chaosproxy.model.messages import Abort, Data, End, RequestHead, ResponseHead
 from chaosproxy.model.places import Framing, Manner, Moment, Peer, Way
 from chaosproxy.testing.play import POST, Upload
@@ -125,10 +125,31 @@ def test_an_answer_with_the_whole_connection_in_view(play):
     assert play(hops, []).fired == [(0.5, "timeout", "504 after 500ms (first_byte)")]
 
 
-def test_side_client_on_the_request_lets_what_has_gone_be_answered_to_nobody(play):
+@pytest.mark.parametrize("way", Way)
+def test_side_client_with_half_a_request_cannot_let_the_upstream_run_on(play, way):
+    at = Trigger(bytes=2) if way is Way.REQUEST else Trigger(time=1.0)
     script = [(1.0, Upload(b"1234")), (2.0, b"answer"), (3.0, End())]
-    played = play([Cut(at=Trigger(bytes=2), way=Way.REQUEST, side="client")], script, request=POST)
-    assert (played.end[0], played.cancelled_at, played.data) == (1.0, None, b"")
+    played = play([Cut(at=at, way=way, side="client")], script, request=POST)
+    assert (played.end[0], played.cancelled_at, played.data) == (1.0, 1.0, b"")
+
+
+@pytest.mark.parametrize("way", Way)
+@pytest.mark.parametrize("moment", [Moment.REQUEST, Moment.REQUEST_END])
+def test_side_client_in_front_of_the_request_leaves_nobody_to_run_on(play, way, moment):
+    played = play([Cut(at=Trigger(moment=moment), way=way, side="client")], [])
+    assert (played.request, played.cancelled_at, played.cancel_cause) == ([], 0.0, "cut")
+
+
+def test_side_client_while_a_machine_nearer_the_client_holds_the_request(play):
+    hops = [[Cut(at=Trigger(time=1.0), way=Way.REQUEST, side="client")], [Latency(delay=2.0, way=Way.REQUEST)]]
+    played = play(hops, [], until=10.0)
+    assert (played.request, played.cancelled_at) == ([], 1.0)
+
+
+def test_an_answer_instead_of_the_rest_of_a_request_keeps_its_times(play):
+    cut = Cut(at=Trigger(bytes=2), way=Way.REQUEST, then=(Ending("status", status=503),))
+    played = play([[cut], [Latency(delay=0.5)]], [(1.0, Upload(b"1234"))], request=POST)
+    assert [(time, type(event)) for time, event in played.out] == [(1.5, ResponseHead), (1.5, End)]
 
 
 def test_the_same_seed_and_script_make_the_same_journal():
