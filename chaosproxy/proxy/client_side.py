@@ -207,7 +207,7 @@ class ClientSide:
         self._observer.head_sent(head, now)
         for event in answer:
             if isinstance(event, Data):
-                self._observer.delivered(now, len(event.payload))
+                self._observer.delivered_own(now, len(event.payload))
 
     def abort(self, abort: Abort, now: float) -> None:
         """End it here and now, for a reason outside the chain (shutdown, a bug)."""

@@ -59,8 +59,9 @@ class Observer:
 
     def response_head(self, head: ResponseHead, now: float) -> None:
         self.record.times.upstream_head = now - self._began
-        self._show_head(head)
-        self._shown = head
+        if self.record.times.head_sent is None:
+            self._show_head(head)
+            self._shown = head
 
     def head_sent(self, head: ResponseHead, now: float) -> None:
         self.record.times.head_sent = now - self._began
@@ -78,6 +79,11 @@ class Observer:
 
     def delivered(self, now: float, nbytes: int) -> None:
         self.delivered_marks.note(now - self._began, nbytes)
+
+    def delivered_own(self, now: float, nbytes: int) -> None:
+        """Of an answer of the proxy's own, which no line has carried."""
+        self.delivered(now, nbytes)
+        self.record.response.bytes_out += nbytes
 
     def passed(self, piece: Data, now: float) -> None:
         """Arrived and delivered at once."""
@@ -160,7 +166,8 @@ class Observer:
         """The counts of both ways, when the exchange is over."""
         self.record.request.bytes = request.bytes_in
         shown = self.record.response
-        shown.bytes_in, shown.bytes_out = response.bytes_in, response.bytes_out
+        shown.bytes_in = response.bytes_in
+        shown.bytes_out += response.bytes_out
         if response.records is not None:
             shown.events_in = response.records_in
             shown.events_out = None if self._coded else response.records_out

@@ -88,7 +88,7 @@ class UpstreamSide(RequestSide):
                 self._answered = True
                 self._observer.response_head(event, now)
                 self.tunnel = event.framing is Framing.TUNNEL
-                if not self.tunnel:
+                if not self.tunnel and not event.final:
                     prepare(self._line, event.headers, self._plan.records)
                 if self.connection is not None and not self.connection.session.multiplexed:
                     self.connection.shortcut = self._lane

@@ -1,0 +1,61 @@
+"""What the journal says of answers that are not the upstream's, or that have no body."""
+
+import pytest
+
+from chaosproxy.testing.peers import Ending, Origin, Pause, RawClient
+from chaosproxy.testing.proxied import linked
+
+GET = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+
+async def test_the_body_of_an_own_answer_is_counted(autojump_clock):
+    served = Origin([Ending.FIN])
+    async with linked(None, served.serve) as proxied, RawClient(proxied.connect()) as client:
+        await client.send(GET)
+        await client.read_all()
+        record = await proxied.last()
+    assert record.response.status == 502
+    assert client.body
+    assert record.response.bytes_out == len(client.body)
+
+
+async def test_a_refusal_is_counted(autojump_clock):
+    async with linked(None, Origin().serve) as proxied, RawClient(proxied.connect()) as client:
+        await client.send(b"GET / HTTP/1.1\r\nHost x\r\n\r\n")
+        await client.read_all()
+        record = await proxied.last()
+    assert record.response.status == 400
+    assert record.response.bytes_out == len(client.body) > 0
+
+
+async def test_the_status_is_the_one_that_the_client_has_seen(autojump_clock):
+    served = Origin([Pause(1), b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"])
+    cut = {"cut": {"at": {"time": "500ms"}, "then": {"status": 503}, "side": "client"}}
+    async with linked({"version": 1, "faults": [cut]}, served.serve) as proxied, RawClient(proxied.connect()) as client:
+        await client.send(GET)
+        await client.read_all()
+        record = await proxied.last()
+    assert client.head.startswith(b"HTTP/1.1 503 ")
+    assert (record.response.status, record.times.upstream_head) == (503, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("method", "head"),
+    [
+        (b"GET", b"HTTP/1.1 304 Not Modified\r\nContent-Type: text/event-stream\r\n\r\n"),
+        (b"HEAD", b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"),
+    ],
+)
+async def test_nothing_is_said_meanwhile_where_there_is_no_body(method, head, autojump_clock):
+    stall = {"stall": {"at": "end", "for": "2s", "meanwhile": {"comments": "500ms"}}}
+    served = Origin([head])
+    async with (
+        linked({"version": 1, "faults": [stall]}, served.serve) as proxied,
+        RawClient(proxied.connect()) as client,
+    ):
+        await client.send(GET.replace(b"GET", method))
+        await client.read_all()
+        record = await proxied.last()
+    assert client.body == b""
+    assert (record.response.bytes_out, record.response.events_out) == (0, None)
+    assert [fired.detail for fired in record.faults] == ["for 2s at end, silent: no comments can be said here"]
