@@ -24,6 +24,7 @@ SEED = 1
 WITHIN = 20.0
 
 Serve = Callable[[Transport], Awaitable[None]]
+Dialling = Callable[[], Awaitable[None]]
 
 
 class Proxied:
@@ -87,21 +88,27 @@ async def proxy_on(
 
 @contextlib.asynccontextmanager
 async def linked(
-    scenario: Source | None, serve: Serve, *, upstream: str | tuple[str, ...] = "http://origin", room: int = ROOM
+    scenario: Source | None,
+    serve: Serve,
+    *,
+    upstream: str | tuple[str, ...] = "http://origin",
+    room: int = ROOM,
+    seed: int = SEED,
+    dialling: Dialling = trio.lowlevel.checkpoint,
 ) -> AsyncIterator[Linked]:
-    """A proxy without a socket: `serve(transport)` runs for each connection to the upstream. Every link holds at most
-    `room` bytes each way."""
+    """A proxy without a socket: `serve(transport)` runs for each connection to the upstream, once `dialling` has
+    returned, which may take its time or raise UpstreamFault. Every link holds at most `room` bytes each way."""
     async with trio.open_nursery() as nursery:
 
         async def connect(
             _address: UpstreamAddress, _offers: tuple[str, ...], wrap: Callable[[Transport], Transport]
         ) -> Transport:
+            await dialling()
             near, far = link(room)
             nursery.start_soon(serve, far)
-            await trio.lowlevel.checkpoint()
             return wrap(near)
 
-        parts = Parts((upstream,) if isinstance(upstream, str) else upstream, seed=SEED)
+        parts = Parts((upstream,) if isinstance(upstream, str) else upstream, seed=seed)
         proxy = parts.proxy(read(scenario), Journal(), connect)
         async with running(proxy):
             yield Linked(proxy, room)

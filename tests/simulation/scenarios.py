@@ -1,0 +1,192 @@
+"""Scenarios as they come: every fault, any parameters, up to three machines, rules, faults of connections.
+
+A fault's parameters are drawn by their types, so that a fault that is added is drawn too; what the language refuses is
+drawn once more. Must not know: what the faults do.
+"""
+
+import types
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from random import Random
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import chaosproxy.faults  # noqa: F401 - its import makes them known
+from chaosproxy.chain.endings import Ending
+from chaosproxy.chain.fault import REGISTRY, Condition, FaultSpec
+from chaosproxy.chain.trigger import Trigger
+from chaosproxy.embedded.setup import read
+from chaosproxy.errors import ScenarioError
+from chaosproxy.model.headers import Headers
+from chaosproxy.model.units import Unit
+from chaosproxy.scenario.shapes import key_of
+
+Mapping = dict[str, Any]
+
+FAULTS: dict[str, type[FaultSpec]] = {
+    name: spec for name, spec in sorted(REGISTRY.items()) if spec.__module__.startswith("chaosproxy.faults.")
+}
+"""Not those that tests have made."""
+MOMENTS = ["request", "request_end", "headers", "body", "end", "after_end"]
+ENDINGS: list[Any] = [
+    "abort", "clean", "fin", "rst", "fin_mid_chunk", "no_close_notify", "silence",
+    {"stream": "CANCEL"}, {"goaway": "NO_ERROR", "last": "current"}, {"goaway": "ENHANCE_YOUR_CALM"}, {"status": 503},
+]  # fmt: skip
+CONDITIONS = [{"status": 200}, {"content_type": "text/event-stream"}, {"protocol": "h2"}]
+DURATIONS = ["0s", "1ms", "30ms", "50ms", "100ms", "250ms", "500ms", "700ms", "1s", "2500ms"]
+"""Those that matter among the pauses of these streams."""
+KNOWN: dict[str, list[Any]] = {
+    "status": [200, 204, 304, 429, 503],
+    "remove": ["content-length", "etag"],
+    "duplicate": ["x-twice"],
+    "for": [*DURATIONS, "3s", "forever"],
+    "comments": ["300ms", "1s"],
+    "ping_events": ["300ms", "1s"],
+    "empty_deltas": ["300ms", "1s"],
+}
+"""Parameters whose types do not say what would be worth a try."""
+
+
+def place(random: Random) -> Any:
+    """An `at`."""
+    pick, number = random.choice, random.randint
+    found = pick(
+        [
+            pick(MOMENTS),
+            {"event": number(1, 8)},
+            {"bytes": number(1, 120)},
+            {"chunk": number(1, 6)},
+            {"time": pick(DURATIONS)},
+            {"idle": pick(["100ms", "500ms", "1s"])},
+            {"match": pick(["3", "x+", "usage"])},
+            {"json": pick([{"n": 3}, {"choices.0.delta.content": "w*"}])},
+            {"terminal": pick(["before", "inside", "after"])},
+        ]
+    )
+    if isinstance(found, dict) and random.random() < 0.2:
+        found = {**found, "every": pick(DURATIONS[5:]) if {"time", "idle"} & found.keys() else number(1, 9)}
+        if random.random() < 0.5:
+            found["times"] = number(1, 3)
+    return found
+
+
+UNITS: dict[str, Callable[[Random], Any]] = {
+    "duration": lambda random: random.choice(DURATIONS),
+    "size": lambda random: random.choice([0, 1, 7, 18, 40, 300]),
+    "rate": lambda random: f"{random.choice([100, 700, 5000])}B/s",
+}
+PLAIN: dict[Any, Callable[[Random], Any]] = {
+    bool: lambda random: random.random() < 0.5,
+    int: lambda random: random.randint(1, 8),
+    str: lambda random: random.choice(["x-one", "slow down"]),
+    bytes: lambda _: "slow down",
+    Ending: lambda random: random.choice(ENDINGS),
+    Trigger: place,
+    Condition: lambda random: random.choice(CONDITIONS),
+}
+
+
+def value(random: Random, kind: Any) -> Any:
+    """Something of this type, as it is written."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind in PLAIN:
+        return PLAIN[kind](random)
+    if kind == Headers:
+        return {"x-set": "1"}
+    if origin is Annotated:
+        unit = next((mark for mark in arguments[1:] if isinstance(mark, Unit)), None)
+        return value(random, arguments[0]) if unit is None else UNITS[unit.kind](random)
+    if origin in (Union, types.UnionType):
+        return value(random, random.choice([one for one in arguments if one is not type(None)]))
+    if origin is Literal:
+        return random.choice(arguments)
+    if origin is tuple:
+        if get_origin(arguments[0]) is tuple:
+            return {"x-set": "1"}
+        return [value(random, arguments[0]) for _ in range(random.randint(1, 2))]
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return random.choice([one.value for one in kind])
+    assert is_dataclass(kind), kind
+    return parameters(random, kind)
+
+
+def parameters(random: Random, kind: Any) -> Mapping:
+    """What has to be given, and some of the rest."""
+    hints, found = get_type_hints(kind, include_extras=True), {}
+    for field in fields(kind):
+        key = key_of(field.name)
+        required = field.default is MISSING and field.default_factory is MISSING
+        wanted = required or random.random() < {"at": 0.7, "way": 0.3, "if": 0.1}.get(key, 0.35)
+        if field.init and wanted:
+            found[key] = random.choice(KNOWN[key]) if key in KNOWN else value(random, hints[field.name])
+    return found
+
+
+def accepted(document: Mapping) -> bool:
+    """The language takes it."""
+    try:
+        read({"version": 1, **document})
+    except ScenarioError:
+        return False
+    return True
+
+
+def fault(random: Random) -> Mapping:
+    """One fault under `hops`. Those with which little comes through are rarer."""
+    while True:
+        name = random.choice(list(FAULTS))
+        if name in ("respond", "blackhole", "abort_upstream") and random.random() < 0.5:
+            continue
+        found = {name: parameters(random, FAULTS[name])}
+        if accepted({"faults": [found]}):
+            return found
+
+
+def below(random: Random) -> Mapping:
+    """One fault under `connections`."""
+    while True:
+        name = random.choice([name for name, spec in FAULTS.items() if spec.on_connections])
+        match = maybe(random, protocol=random.choice(["h2", "http/1.1"]), number=random.choice([1, "2-"]))
+        match["side"] = random.choice(["client", "upstream"])
+        entry = {"match": match, "faults": [{name: parameters(random, FAULTS[name])}]}
+        if accepted({"connections": [entry]}):
+            return entry
+
+
+def maybe(random: Random, **options: Any) -> Mapping:
+    """Each of these, or not."""
+    return {name: given for name, given in options.items() if random.random() < 0.25}
+
+
+def rule(random: Random) -> Mapping:
+    """Up to three machines for some of the exchanges."""
+    hops = [
+        {"faults": [fault(random) for _ in range(random.choice([1, 1, 2, 3]))]}
+        for _ in range(random.choice([1, 1, 2, 3]))
+    ]
+    match = random.choice(
+        [
+            {"method": "POST"},
+            {"path": "/a/*"},
+            {"headers": {"accept-encoding": "*gzip*"}},
+            {"json": {"stream": "true"}},
+            {"protocol": "h2"},
+        ]
+    )
+    nth = random.choice([1, "2-", "every 2"])
+    return {"hops": hops, **maybe(random, match=match, nth=nth, probability=0.5, mount="/m", records="sse")}
+
+
+def scenario(random: Random) -> Mapping | None:
+    """None: a transparent proxy."""
+    if random.random() < 0.05:
+        return None
+    options = maybe(random, max_connections=random.randint(1, 2), balance="connection", accept_encoding="keep")
+    while True:
+        document: Mapping = {"version": 1, "rules": [rule(random) for _ in range(random.choice([1, 1, 2]))]}
+        if options:
+            document["upstream"] = options
+        if random.random() < 0.1:
+            document["connections"] = [below(random)]
+        if accepted(document):
+            return document
