@@ -109,7 +109,8 @@ class Finish:
     cause: str
     upstream: tuple[Ending, ...] | None = ()
     """How the upstream is ended: the first that its protocol knows, else, as without any, a FIN on HTTP/1 and
-    RST_STREAM(CANCEL) on HTTP/2. Only `fin`, `rst` and `stream`. None: it is not, it runs on and is drained."""
+    RST_STREAM(CANCEL) on HTTP/2. Only `fin`, `rst` and `stream`. None: it is not, it runs on and is drained, if
+    it has the whole request."""
     detail: str = ""
     """For the journal, behind what was done: `after event 3`."""
 
