@@ -122,7 +122,7 @@ class Chain(Leaving):
     def _why_not(self, stage: Stage) -> str:
         if stage.fault.unfired:
             return stage.fault.unfired
-        if stage.placed.spec.reads_records and stage.head is not None:
+        if stage.placed.spec.needs_records and stage.head is not None:
             if stage.line.coded:
                 return "coded body"
             if stage.line.records is None:

@@ -181,8 +181,13 @@ class FaultSpec:
 
     @property
     def reads_records(self) -> bool:
-        """It can only do its work in a body whose records are known and not coded."""
+        """It can only do its work, or some of it, in a body whose records are known and not coded."""
         return self.at is not None and self.at.reads_records
+
+    @property
+    def needs_records(self) -> bool:
+        """In any other body it does nothing at all; the journal says so."""
+        return self.reads_records
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         """Impossible combinations, as (path of keys, message): checked after the fields by themselves."""

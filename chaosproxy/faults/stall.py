@@ -64,7 +64,12 @@ class Stall(FaultSpec):
 
     @property
     def reads_records(self) -> bool:
-        return self.meanwhile is not None or (self.at is not None and self.at.reads_records)
+        return self.meanwhile is not None or self.needs_records
+
+    @property
+    def needs_records(self) -> bool:
+        """It stalls in silence where nothing can be said."""
+        return self.at is not None and self.at.reads_records
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         at = self.trigger

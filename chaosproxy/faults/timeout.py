@@ -44,6 +44,11 @@ class Timeout(FaultSpec):
     def reads_records(self) -> bool:
         return self.first_event is not None or bool(self.ignore)
 
+    @property
+    def needs_records(self) -> bool:
+        """Its other limits hold in any body."""
+        return self.first_byte is None and self.idle is None and self.total is None
+
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         found: list[tuple[tuple[str, ...], str]] = []
         if self.first_byte is None and self.first_event is None and self.idle is None and self.total is None:

@@ -226,6 +226,12 @@ def test_it_stands_every_stream(at, what):
     check_fault(stall(1.0, 0.15, what, **at))
 
 
+@pytest.mark.parametrize(("at", "reason"), [({"time": 60.0}, "not reached"), ({"event": 1}, "no records")])
+def test_where_nothing_can_be_said_only_a_place_between_records_is_out_of_reach(play, at, reason):
+    plain = ResponseHead(200, ((b"content-type", b"text/plain"),), framing=Framing.CHUNKED)
+    assert play([stall(**at)], [(1.0, b"x"), (2.0, End())], head=plain).not_fired == [("stall", reason)]
+
+
 def test_where_it_does_not_apply_it_costs_no_place_of_its_own(play):
     fault = Stall(for_=9.0, at=Trigger(bytes=9), if_=Condition(status=500), meanwhile=Meanwhile(comments=1.0))
     played = play([fault], WHOLE)

@@ -67,6 +67,14 @@ def test_a_body_without_records_has_no_first_one_to_wait_for(play):
     ]
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [Timeout(idle=9.0, ignore=("comments",)), Timeout(first_event=3.0, total=60.0), Timeout(first_event=3.0, idle=9.0)],
+)
+def test_its_other_limits_hold_in_any_body_and_have_not_come(play, spec):
+    assert play([spec], [(1.0, b"x"), (9.0, End())], head=PLAIN).not_fired == [("timeout", "not reached")]
+
+
 def test_before_the_head_it_runs_all_the_same(play):
     assert play([Timeout(first_event=3.0)], [(5.0, b"x")], head=PLAIN).head[1].status == 504
 
