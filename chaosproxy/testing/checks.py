@@ -64,6 +64,7 @@ def check_fault(spec: FaultSpec, *, neutral: bool = False, scripts: dict[str, Se
             assert played.fired == awake.fired, f"{where}: at rest and awake note differently\n{played}\n{awake}"
             assert played.cancelled_at == awake.cancelled_at, f"{where}: at rest and awake leave differently"
             _check_bytes(spec, played, where)
+            _check_upload(spec, script, played, where)
             _check_leaving(steps, played, where)
             if neutral:
                 plain = play([], steps, **options)  # type: ignore[arg-type]
@@ -96,6 +97,15 @@ def _check_leaving(script: Sequence[Step], played: Played, where: str) -> None:
         f"{where}: it keeps from the upstream that the client has left, and does not say so: `hangup` answers with a "
         f"PassOn, or with a Note\n{played}"
     )
+
+
+def _check_upload(spec: FaultSpec, script: Sequence[Step], played: Played, where: str) -> None:
+    """A request that has ended came to the upstream as the client sent it."""
+    if spec.edits or spec.rewrites_body or not any(isinstance(event, End) for _, event in played.request):
+        return
+    sent = b"".join(what.what for _, what in script if isinstance(what, Upload) and isinstance(what.what, bytes))
+    got = b"".join(event.payload for _, event in played.request if isinstance(event, Data))
+    assert got == sent, f"{where}: of the upload {sent!r} came {got!r}; who changes or moves bytes says `rewrites_body`"
 
 
 def _check_cuts(spec: FaultSpec) -> None:

@@ -162,7 +162,10 @@ class Short(Fault):
 def test_a_fault_that_changes_bytes_must_say_so():
     with pytest.raises(AssertionError, match=r"DATA: 0.* of b'data: 0.*`rewrites_body`"):
         check_fault(Any(make=Upper))
+    with pytest.raises(AssertionError, match=r"of the upload b'abcdef' came b'ABCDEF'; .*`rewrites_body`"):
+        check_fault(Any(make=Upper, way=Way.REQUEST))
     check_fault(Claims(make=Upper))
+    check_fault(Claims(make=Upper, way=Way.REQUEST))
 
 
 @pytest.mark.parametrize("spec", [Any(make=Short), Claims(make=Short)])
