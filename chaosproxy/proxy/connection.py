@@ -86,6 +86,9 @@ class Connection(Output):
     def owes(self) -> bool:
         """Something still has to be written though the peer has said its last."""
 
+    def failed(self) -> None:
+        """A mistake of ours has ended the reader; whoever runs it reports that."""
+
     @abstractmethod
     def closed(self, *, lost: bool) -> None:
         """The connection is gone; `lost`: not by us."""
@@ -110,6 +113,9 @@ class Connection(Output):
                     await self._wake.wait()
             self.unpause()  # nothing may watch a descriptor that is about to be somebody else's
             await self._finish()
+        except Exception:
+            self.failed()
+            raise
         finally:
             self.unpause()
             self.transport.close()

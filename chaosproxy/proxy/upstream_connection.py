@@ -125,6 +125,11 @@ class UpstreamConnection(Carrier[UpstreamListener]):
         for exchange in list(self.exchanges.values()):
             exchange.upstream_writable(now)
 
+    def failed(self) -> None:
+        """Whoever waits for an answer is told that none will come."""
+        for signal in self.session.lost("rst"):
+            self.handle(signal, self.now())
+
     def closed(self, *, lost: bool) -> None:
         self.over = True
         self.upstream.lost(self)

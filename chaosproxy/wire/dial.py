@@ -107,8 +107,8 @@ async def connect(
     below = wrap(await dial(host, port))
     if context is None:
         return below
-    transport = Memory(below, context, server_side=False, server_hostname=server_name or host)
-    with _closing(transport, f"{host}:{port}", "TLS handshake", _handshake_reason):
+    with _closing(below, f"{host}:{port}", "TLS handshake", _handshake_reason):
+        transport = Memory(below, context, server_side=False, server_hostname=server_name or host)
         await transport.handshake()
     return transport
 

@@ -10,6 +10,8 @@ import trio
 from chaosproxy.chain.actions import Actions
 from chaosproxy.chain.fault import REGISTRY, Context, Fault, FaultSpec
 from chaosproxy.embedded.parts import Parts, running
+from chaosproxy.http1.client import ClientConnection
+from chaosproxy.http2.session import Http2Session
 from chaosproxy.journal.journal import Journal
 from chaosproxy.model.messages import Data
 from chaosproxy.model.places import Way
@@ -155,3 +157,28 @@ async def test_a_mistake_while_dialling_is_answered(autojump_clock, caplog):
                 await one.read_until(b"wrong\n")
                 assert one.head.startswith(b"HTTP/1.1 502 ")
     assert "ZeroDivisionError" in caplog.text or "wrong" in caplog.text
+
+
+@pytest.mark.parametrize("of", [ClientConnection, Http2Session])
+async def test_a_mistake_while_an_upstream_is_read_costs_that_connection(of, autojump_clock, caplog, monkeypatch):
+    """Whoever waits for its answer is told."""
+
+    def wrong(*_):
+        raise ZeroDivisionError("wrong")
+
+    async def answer(peer, stream: int) -> None:
+        await trio.sleep(1)
+        monkeypatch.setattr(of, "receive", wrong)
+        await peer.headers(stream, [(b":status", b"200")], end=True)
+
+    def begin(transport):
+        return serve_h2(transport, answer) if of is Http2Session else Origin([Pause(1), HEAD]).serve(transport)
+
+    upstream = "h2c://origin" if of is Http2Session else "http://origin"
+    async with linked(None, begin, upstream=upstream) as proxied, RawClient(proxied.connect()) as client:
+        await client.send(GET % b"wrong")
+        if of is ClientConnection:
+            monkeypatch.setattr(of, "receive", wrong)
+        await client.read_until(b"\r\n\r\n")
+        assert client.head.startswith(b"HTTP/1.1 502 ")
+    assert "a connection has failed: wrong" in caplog.text
