@@ -91,7 +91,7 @@ class Lane:
         find = line.records.feed if line.records is not None else None
         if left is None or not session.repeats_chunks(client.stream, left) or (left and not parts):
             return
-        if find is not None and not self.observer.has_seen_an_event:
+        if client.connection.blocked or (find is not None and not self.observer.has_seen_an_event):
             return
         self._owner, self._upstream, self._parts, self._inside = owner, upstream, parts, left > 0
         self._find, self._due = find, line.due

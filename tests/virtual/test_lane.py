@@ -61,6 +61,7 @@ faults = st.sampled_from([
     [{"buffer": {"events": 2, "every": "1s"}}],
     [{"error_event": {"at": {"event": 2}, "format": "openai"}}],
 ])  # fmt: skip
+SMALL = 24
 gaps = st.sampled_from([0.0, 0.0, 0.1, 0.1, 1.0])
 
 
@@ -100,7 +101,6 @@ def play(
             del told["started_at"]  # by the wall clock
             return Played(client.pieces, (client.ended_at, client.ending), told)
 
-    trio._core._run._r.seed(1)  # which of two tasks comes first decides where a small room cuts
     return trio.run(main, clock=MockClock(autojump_threshold=0))
 
 
@@ -121,6 +121,21 @@ def lane_only(request):
     patch.undo()
 
 
+def content(played: Played) -> tuple[object, ...]:
+    """The body as a reader sees it, the counts, and both endings."""
+    body = decoded(b"".join(data for _, data in played.got).partition(b"\r\n\r\n")[2])
+    return body, played.ended, played.record["response"], played.record["end"], played.record["upstream"]["end"]
+
+
+def decoded(raw: bytes) -> bytes:
+    """The content of chunks, as far as it came."""
+    body = b""
+    while raw:
+        size, _, raw = raw.partition(b"\r\n")
+        body, raw = body + raw[: int(size or b"0", 16)], raw[int(size or b"0", 16) + 2 :]
+    return body
+
+
 def both_ways(*arguments: Any) -> tuple[Played, Played]:
     straight = play(*arguments)
     with pytest.MonkeyPatch.context() as patch:
@@ -133,12 +148,15 @@ def both_ways(*arguments: Any) -> tuple[Played, Played]:
     script=st.lists(st.tuples(gaps, pieces), min_size=3, max_size=14),
     scenario=faults,
     leave=st.sampled_from([None, None, 0.25, 1.05]),
-    room=st.sampled_from([1 << 16, 1 << 16, 24]),
+    room=st.sampled_from([1 << 16, 1 << 16, SMALL]),
     kind=st.sampled_from([b"text/event-stream", b"text/event-stream", b"text/plain"]),
 )
 def test_the_lane_changes_nothing(script, scenario, leave, room, kind):
     straight, long = both_ways(script, scenario, leave, room, kind)
-    assert straight == long
+    if room == SMALL:  # where reads are cut there is a matter of whose task comes first: what was in them is not
+        assert content(straight) == content(long)
+    else:
+        assert straight == long
 
 
 @pytest.mark.parametrize("scenario", [[], [{"cut": {"at": {"event": 700}, "then": "clean"}}]], ids=["none", "cut"])
