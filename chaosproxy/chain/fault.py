@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from random import Random
 from typing import ClassVar, TypeVar
 
-from chaosproxy.chain.actions import FOREVER, Actions, PassOn, Rest
+from chaosproxy.chain.actions import FOREVER, Actions, Note, PassOn, Rest
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
@@ -78,10 +78,22 @@ class Fault:
     whether something came in between; a limit of the rest would cut the piece in which it lies."""
     blocked: bool = False
     """Set by the chain before `wake` and `reached`: what is nearer the receiver takes nothing at present."""
-    deeds: tuple[tuple[float, str], ...] = ()
-    """`(time, detail)` of what was done for it beyond the chain; noted when the exchange is over."""
     unfired: str = ""
     """Why it will not act, if the fault itself knows: the `reason` of `not_fired`."""
+    noted: bool = False
+    """It has said `once`."""
+
+    @property
+    def deeds(self) -> tuple[tuple[float, str], ...]:
+        """`(time, detail)` of what was done for it beyond the chain; noted when the exchange is over."""
+        return ()
+
+    def once(self, detail: str) -> tuple[Note, ...]:
+        """The note that it has acted, the first time: of a busy one all would fill the journal."""
+        if self.noted:
+            return ()
+        self.noted = True
+        return (Note("fired", detail),)
 
     def data(self, data: Data, now: float) -> Actions:
         """A piece of body has entered while awake."""

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from chaosproxy.chain.actions import Action, Actions, At, Note
+from chaosproxy.chain.actions import Action, Actions, At
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.chain.pieces import Remains
 from chaosproxy.model.messages import Data
@@ -60,7 +60,6 @@ class RunningBandwidth(Fault):
         self._since = -math.inf
         self._sent = 0
         """The line has been busy since then, and has sent so many bytes when what it has been given is through."""
-        self._noted = False
         amount = show_size(int(spec.rate))
         self._detail = f"{amount if spec.rate % 1024 == 0 else f'{amount}B'}/s"
 
@@ -76,10 +75,7 @@ class RunningBandwidth(Fault):
             if ready <= now:
                 actions.append(piece)
                 continue
-            if not self._noted:
-                self._noted = True
-                actions.append(Note("fired", self._detail))
-            actions.append(At(ready, piece))
+            actions += (*self.once(self._detail), At(ready, piece))
         return tuple(actions)
 
     @property

@@ -35,7 +35,6 @@ class RunningBuffer(Fault):
         self._joined = 0
         """So many of the first pieces are made of several."""
         self._records = 0
-        self._noted = False
         self.capacity = spec.room
 
     def data(self, data: Data, now: float) -> Actions:
@@ -82,14 +81,7 @@ class RunningBuffer(Fault):
         whole = join(list(self._pieces))
         self._pieces.clear()
         self.held = self._records = self._joined = 0
-        return (*self._note(f"held {counted(len(whole.payload), 'byte')}"), whole)
-
-    def _note(self, detail: str) -> tuple[Note, ...]:
-        """Once an exchange: a busy buffer would fill the journal."""
-        if self._noted:
-            return ()
-        self._noted = True
-        return (Note("fired", detail),)
+        return (*self.once(f"held {counted(len(whole.payload), 'byte')}"), whole)
 
     def wake(self, now: float) -> Actions:
         return self._release()
@@ -128,4 +120,4 @@ class RunningBuffer(Fault):
         self._pieces.clear()
         self.held = self._records = self._joined = 0
         self.due = math.inf
-        return self._note(f"dropped {counted(dropped, 'byte')}") if dropped else ()
+        return self.once(f"dropped {counted(dropped, 'byte')}") if dropped else ()

@@ -30,5 +30,5 @@ class RunningDribble(Fault):
         return (replace(event, dribbles=(*event.dribbles, self._dribble)) if self._possible else event,)
 
     @property
-    def deeds(self) -> tuple[tuple[float, str], ...]:  # type: ignore[override] # read-only here: the writer decides
+    def deeds(self) -> tuple[tuple[float, str], ...]:
         return ((self._asked, self._detail),) if self._dribble.written else ()

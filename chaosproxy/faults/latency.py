@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar, Final, Literal
 
-from chaosproxy.chain.actions import Action, Actions, At, Note
+from chaosproxy.chain.actions import Action, Actions, At
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
 from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, Interim, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.places import Way
@@ -78,7 +78,6 @@ class RunningLatency(Fault):
         self._jitter = spec.jitter / context.speed
         self._draw = _DRAWS[spec.distribution]
         self._random = context.random
-        self._noted = False
         self._detail = show_duration(spec.delay)
         if spec.jitter:
             self._detail += f" +- {show_duration(spec.jitter)} ({spec.distribution})"
@@ -93,10 +92,7 @@ class RunningLatency(Fault):
     def _late(self, event: Event, now: float) -> Actions:
         """From its arrival, so that nothing adds up."""
         late: Action = At(now + self._drawn(), event)
-        if self._noted:
-            return (late,)
-        self._noted = True
-        return (Note("fired", self._detail), late)
+        return (late,) if self.noted else (*self.once(self._detail), late)
 
     def _drawn(self) -> float:
         """Seconds."""

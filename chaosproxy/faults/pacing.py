@@ -8,7 +8,7 @@ import math
 from collections import deque
 from typing import TYPE_CHECKING
 
-from chaosproxy.chain.actions import Action, Actions, Note, PassOn
+from chaosproxy.chain.actions import Action, Actions, PassOn
 from chaosproxy.chain.fault import Context, Fault
 from chaosproxy.chain.pieces import Remains
 from chaosproxy.model.messages import Abort, Data, End, Event, Trailers
@@ -37,7 +37,6 @@ class RunningPace(Fault):
         """When the present turn began."""
         self._used = 0
         """Bytes or records that have left in it."""
-        self._noted = False
 
     def data(self, data: Data, now: float) -> Actions:
         if self._events is not None and self.kind is None:
@@ -80,9 +79,8 @@ class RunningPace(Fault):
                 actions.append(first)
             waiting.popleft()
         self.due = self._turn + self._every if waiting else math.inf
-        if waiting and not self._noted:
-            self._noted = True
-            actions.append(Note("fired", self._detail))
+        if waiting:
+            actions += self.once(self._detail)
         return tuple(actions)
 
     def _what_fits(self, data: Remains) -> Data:

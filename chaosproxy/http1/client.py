@@ -42,7 +42,7 @@ class ClientConnection(Connection):
         if self._inbound is Inbound.DEAF:
             return []
         if self._request is None or not self._stream:
-            return self._unasked(data)
+            return self._unasked()
         events: list[Event] = []
         behind: bytes | None = data
         try:
@@ -110,7 +110,7 @@ class ClientConnection(Connection):
             self.reusable = True
         return signals
 
-    def _unasked(self, data: bytes) -> list[Signal]:
+    def _unasked(self) -> list[Signal]:
         """An answer before its request would be taken for that of the next one: whoever sends it is not listened to
         any more."""
         if self._stream:
