@@ -7,8 +7,11 @@ MITMPROXY := .venv-mitmproxy
 
 .PHONY: test demo lint docs bench clean install
 
+# Programs are started by the hundred, so they are compiled once, whatever the surroundings say.
+unexport PYTHONDONTWRITEBYTECODE
+
 test: lint
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 # What a user installs is enough for it; where everything is installed already, that is used.
 demo: $(if $(wildcard $(STAMP)),$(STAMP),$(VENV)/.plain)
