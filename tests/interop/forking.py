@@ -5,6 +5,7 @@ a process like any other, with its own arguments, output, signals and exit statu
 is answered by `{"pid"}`, `{"wait": pid}` by `{"status"}`, null while it runs.
 """
 
+import gc
 import json
 import os
 import signal
@@ -14,7 +15,8 @@ from typing import NoReturn
 
 import trustme  # noqa: F401 - imported by `--tls auto`, and slow
 
-import chaosproxy.cli.serving  # noqa: F401 - imported by `run`
+import chaosproxy.cli.serving
+import chaosproxy.scenario.load  # noqa: F401 - both imported by `run`, and slow
 from chaosproxy.cli.main import main
 
 
@@ -40,6 +42,7 @@ def become(argv: list[str], log: str) -> NoReturn:
 
 
 def serve() -> None:
+    gc.freeze()  # else each fork copies what it collects
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests to answer
     for line in sys.stdin:
         asked = json.loads(line)

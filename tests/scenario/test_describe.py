@@ -1,5 +1,6 @@
 """The JSON Schema accepts what the loader accepts, and refuses what an editor can know to be wrong."""
 
+import functools
 import json
 
 import jsonschema
@@ -77,11 +78,17 @@ BAD = {
 }
 
 
-@pytest.fixture
-def validator():
+@functools.cache
+def described():
+    """Of the faults that every test here has."""
     schema = describe.schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.fixture
+def validator():
+    return described()
 
 
 @pytest.mark.parametrize("text", GOOD.values(), ids=GOOD)
