@@ -203,7 +203,7 @@ class Line:
             self.pump(now)
             self._resume(now)
             self._plan(now)
-        if self.completing is not None and self.completing in events:
+        if self.completing is not None:
             exit_.records_out += any(event is self.completing for event in events)
         return events
 

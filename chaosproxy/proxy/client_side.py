@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from chaosproxy.chain.chain import Chain
 from chaosproxy.journal.record import Ending
 from chaosproxy.model.codes import code_name
-from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, Interim, ResponseHead
+from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, ResponseHead
 from chaosproxy.model.places import Framing, Manner, Peer
 from chaosproxy.proxy import endings
 from chaosproxy.proxy.observer import Observer
@@ -52,20 +52,8 @@ class ClientSide:
     """Delivers. `over` once the answer has ended for the client, one way or the other."""
 
     __slots__ = (
-        "_framing",
-        "_is_h2",
-        "_observer",
-        "_shared",
-        "bodiless",
-        "connection",
-        "head_sent",
-        "more",
-        "over",
-        "records",
-        "response_ended",
-        "silenced",
-        "stream",
-        "upgrading",
+        "_framing", "_is_h2", "_observer", "_shared", "bodiless", "connection", "head_sent", "more", "over", "records",
+        "response_ended", "silenced", "stream", "upgrading",
     )  # fmt: skip
 
     def __init__(self, connection: ClientChannel, stream: int, observer: Observer) -> None:
@@ -129,26 +117,23 @@ class ClientSide:
             match event:
                 case Data():
                     self._observer.delivered(now, len(event.payload))
-                    sent.append(event)
                 case ResponseHead():
                     self.head_sent = True
                     self._framing = event.framing
                     if event.dribbles:
                         self.connection.dribble()
                     self._observer.head_sent(event, now)
-                    sent.append(event)
                 case End():
-                    sent.append(event)
                     made_here = chain.end_cause
                     ending = Ending("proxy", "clean", made_here) if made_here else Ending("upstream", "clean")
                 case Abort():
                     replacement, ending = self._ending_of(event, upstream_protocol, now)
                     sent.extend(replacement)
                     detail = event.detail
-                case Interim() | Goaway():
-                    sent.append(event)
+                    continue
                 case _:
-                    sent.append(event)
+                    pass
+            sent.append(event)
         line = chain.response
         if line.records_out != self.records:
             self.records = line.records_out
