@@ -60,8 +60,8 @@ class Proxy:
         self._wiring = wiring
         self._nursery: trio.Nursery | None = None
         self._spawn = self._start  # one bound method for all who are given it
-        self._clients: set[ClientConnection] = set()
-        self._exchanges: set[Exchange] = set()
+        self._clients: dict[ClientConnection, None] = {}
+        self._exchanges: dict[Exchange, None] = {}
         self._idle: trio.Event | None = None
         self._client_count = 0
         self._upstream_count = 0
@@ -117,7 +117,7 @@ class Proxy:
         self.end_all()
 
     def end_all(self) -> None:
-        """End every running exchange now."""
+        """End every running exchange now, the oldest first."""
         now = trio.current_time()
         for exchange in list(self._exchanges):
             exchange.shut_down(now)
@@ -125,7 +125,7 @@ class Proxy:
     @property
     def running(self) -> list[ExchangeRecord]:
         """The records of running exchanges, oldest first: they are still being written."""
-        return sorted((exchange.record for exchange in self._exchanges), key=lambda record: record.id)
+        return [exchange.record for exchange in self._exchanges]
 
     @property
     def begun(self) -> int:
@@ -154,7 +154,7 @@ class Proxy:
                 self._faults.known(wire, Role.SERVER, number, protocol, getattr(transport, "server_name", None))
             session = self._session(protocol, Role.SERVER, tls=transport.tls)
             connection = ClientConnection(transport, session, number, self._spawn, self, wire, self._watch)
-            self._clients.add(connection)
+            self._clients[connection] = None
             self._spawn(connection.run, early)  # a task of its own: this one's frame would be kept as long as it runs
             served = True
         except OSError:
@@ -172,7 +172,7 @@ class Proxy:
 
     def client_closed(self, connection: ClientConnection) -> None:
         """`connection` is gone."""
-        self._clients.discard(connection)
+        self._clients.pop(connection, None)
         self._pool.unpin(connection.number)
 
     # ---- exchanges
@@ -191,7 +191,7 @@ class Proxy:
             client=ClientView(session.protocol, connection.number, stream if session.multiplexed else None),
         )
         exchange = Exchange(self, connection, stream, record, began)
-        self._exchanges.add(exchange)
+        self._exchanges[exchange] = None
         return exchange
 
     def begin_exchange(
@@ -245,7 +245,7 @@ class Proxy:
 
     def finished(self, exchange: Exchange) -> None:
         """Both sides of `exchange` are over."""
-        self._exchanges.discard(exchange)
+        self._exchanges.pop(exchange, None)
         self.journal.add(exchange.record)
         if self._idle is not None and not self._exchanges:
             self._idle.set()

@@ -42,3 +42,13 @@ async def test_over_http2_the_client_is_told_that_no_further_stream_is_taken(aut
     assert client.goaways == [(0, 1)]
     assert client.streams[1].ended
     assert not client.streams[3].heads
+
+
+async def test_what_still_runs_is_ended_and_journalled_in_the_order_in_which_it_began(autojump_clock):
+    async with linked(None, Origin([HEAD, Ending.OPEN]).serve) as proxied:
+        for number in range(20):
+            await RawClient(proxied.connect()).send(GET)
+            await trio.sleep(1)
+            assert proxied.proxy.running[-1].id == number + 1
+        await proxied.proxy.shut_down(0)
+        assert [record.id for record in proxied.exchanges] == list(range(1, 21))
