@@ -16,7 +16,7 @@ from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.testing.proxied import linked
 from chaosproxy.wire.transport import Transport
-from tests.simulation import h1, h2
+from tests.simulation import h1_client, h1_upstream, h2_client, h2_upstream
 from tests.simulation.seen import Seen
 from tests.simulation.world import Client, World
 
@@ -118,7 +118,7 @@ async def _live(world: World, seen: Seen, log: _Log) -> Run:
     dialled = 0
 
     async def serve(transport: Transport) -> None:
-        await (h1 if world.upstream == "h1" else h2).serve(transport, world, seen)
+        await (h1_upstream if world.upstream == "h1" else h2_upstream).serve(transport, world, seen)
 
     async def dialling() -> None:
         nonlocal dialled
@@ -130,7 +130,7 @@ async def _live(world: World, seen: Seen, log: _Log) -> Run:
 
     async def come(client: Client) -> None:
         await trio.sleep(client.starts)
-        await (h1 if client.protocol == "h1" else h2).talk(proxied.connect(), client, seen)
+        await (h1_client if client.protocol == "h1" else h2_client).talk(proxied.connect(), client, seen)
 
     url = "http://origin" if world.upstream == "h1" else "h2c://origin"
     async with linked(

@@ -9,6 +9,9 @@ import trio
 
 from chaosproxy.testing.recorder import Recorder
 
+GONE = (ConnectionError, trio.ClosedResourceError)
+"""What a send raises when the connection has ended, there or here."""
+
 
 @dataclass
 class Got:

@@ -9,6 +9,10 @@ from typing import Any
 
 from tests.simulation import scenarios
 
+PATIENCE = 300.0
+"""Seconds after which every client leaves."""
+QUIET = 1.0
+"""Seconds for which a client that has everything waits whether more comes."""
 Pieces = tuple[tuple[float, bytes], ...]
 """What is said, with the pause in front of each."""
 
