@@ -65,7 +65,7 @@ def may_wait(world: World) -> bool:
 
 def may_linger(world: World) -> bool:
     """An upstream may be kept though nobody is there."""
-    return _mentions(world.document, "blackhole", "on_next_write", "ignore", "connections")
+    return _mentions(world.document, "blackhole", "on_next_write", "ignore", "side", "connections")
 
 
 def complete(answer: Answer, method: bytes) -> bool:
