@@ -149,4 +149,6 @@ class UpstreamConnection(Carrier[UpstreamListener]):
         if not self.session.reusable and not self.exchanges and self.session.closing is None:
             self.session.close()
         self.flush()
+        if self.blocked and self.session.closing is Closing.FIN:
+            self.leave()  # what it has not taken of the request is not wanted any more, and may never be taken
         self.upstream.released(self)
