@@ -46,7 +46,7 @@ class Lane:
     """One exchange's."""
 
     __slots__ = (
-        "_bytes", "_chunks", "_client", "_due", "_find", "_inside", "_last_record", "_line", "_most_bytes",
+        "_bytes", "_chunks", "_client", "_due", "_find", "_frames", "_inside", "_last_record", "_line", "_most_bytes",
         "_most_chunks", "_most_records", "_owner", "_parts", "_records", "_sizes", "_times", "_upstream", "observer",
     )  # fmt: skip
 
@@ -57,8 +57,8 @@ class Lane:
         self._owner: Owner | None = None
         """There while the lane is open."""
         self._upstream: Session
-        self._parts = self._inside = False
-        """Whether chunks may come in parts; and whether one is under way."""
+        self._parts = self._inside = self._frames = False
+        """Whether chunks may come in parts; whether one is under way; and whether they become DATA frames."""
         self._find: Callable[[bytes], tuple[int, ...]] | None = None
         self._due = math.inf
         self._most_bytes = self._most_records = self._most_chunks = math.inf
@@ -84,16 +84,19 @@ class Lane:
         return passed
 
     def open(self, owner: Owner, upstream: Session, *, parts: bool) -> None:
-        """All of a read has just gone straight through. If chunks follow on `upstream`, and the client's are the same,
-        they may be carried from now on; `parts`: also those that come in parts."""
+        """All of a read has just gone straight through. If chunks follow on `upstream`, and the client's are the same or
+        frames, they may be carried from now on; `parts`: also those that come in parts."""
         line, client = self._line, self._client
         session, left = client.connection.session, upstream.open_chunk
         find = line.records.feed if line.records is not None else None
-        if left is None or not session.repeats_chunks(client.stream, left) or (left and not parts):
+        if left is None or (left and (session.multiplexed or not parts)):
+            return
+        if not session.multiplexed and not session.repeats_chunks(client.stream, left):
             return
         if client.connection.blocked or (find is not None and not self.observer.has_seen_an_event):
             return
         self._owner, self._upstream, self._parts, self._inside = owner, upstream, parts, left > 0
+        self._frames = session.multiplexed
         self._find, self._due = find, line.due
         self._most_bytes, self._most_records, self._most_chunks = passing.limits(line)
         if self._times is _NO_TIMES:
@@ -110,13 +113,16 @@ class Lane:
         size = len(data) - start - 2
         if self._bytes + size >= self._most_bytes or self._chunks + 1 >= self._most_chunks:
             return self._closed()
+        if self._frames and self._client.room < size:  # others share the connection and its window
+            return self._closed()
+        payload = data[start:-2] if self._frames or self._find is not None else b""
         try:
             if self._find is not None:
-                ends = self._find(data[start:-2])
+                ends = self._find(payload)
                 if ends:
                     if self._records + len(ends) >= self._most_records:
                         self.close()
-                        piece = Data(data[start:-2], ends)
+                        piece = Data(payload, ends)
                         passing.stopped(self._line, piece, now)
                         owner.admitted(piece, now)
                         return True
@@ -126,7 +132,11 @@ class Lane:
             self._chunks += 1
             self._sizes.append(size)
             self._times.append(now)
-            if not self._client.connection.write(data) or self._chunks == KEPT:
+            if self._frames:
+                self._client.send((Data(payload),), self._client.records, None)
+            elif not self._client.connection.write(data):
+                self.close()
+            if self._chunks == KEPT:
                 self.close()
         except Exception as error:  # noqa: BLE001 - as `Exchange.contain`
             owner.failed(error, now)
@@ -135,7 +145,7 @@ class Lane:
     def _carry_more(self, data: bytes, now: float, owner: Owner) -> bool:
         """The same for several chunks and parts of such, unless a limit may lie in them."""
         size = len(data)
-        if (
+        if self._frames or (
             self._bytes + size >= self._most_bytes
             or self._chunks + size // LEAST_CHUNK >= self._most_chunks
             or self._records + size // LEAST_RECORD >= self._most_records

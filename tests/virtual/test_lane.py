@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from chaosproxy.proxy.lane import KEPT, Lane
+from chaosproxy.testing.h2_peers import h2_client
 from chaosproxy.testing.peers import RawClient
 from chaosproxy.testing.proxied import linked
-from chaosproxy.testing.recorder import Recorder
+from chaosproxy.testing.recorder import Ending, Recorder
 from chaosproxy.wire.transport import Transport
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -147,7 +148,7 @@ def both_ways(*arguments: Any) -> tuple[Played, Played]:
 @given(
     script=st.lists(st.tuples(gaps, pieces), min_size=3, max_size=14),
     scenario=faults,
-    leave=st.sampled_from([None, None, 0.25, 1.05]),
+    leave=st.sampled_from([None, None, 0.233, 1.033]),
     room=st.sampled_from([1 << 16, 1 << 16, SMALL]),
     kind=st.sampled_from([b"text/event-stream", b"text/event-stream", b"text/plain"]),
 )
@@ -157,6 +158,59 @@ def test_the_lane_changes_nothing(script, scenario, leave, room, kind):
         assert content(straight) == content(long)
     else:
         assert straight == long
+
+
+def play_h2(
+    script: Sequence[tuple[float, bytes]], scenario: list[dict[str, Any]], window: int, leave: float | None
+) -> object:
+    """Two streams of one HTTP/2 client, the second stalled if `window` is small: its frames, and the journal."""
+
+    async def serve(transport: Transport) -> None:
+        peer = Recorder(transport)
+        await peer.read()
+        with contextlib.suppress(ConnectionError):
+            await peer.send(HEAD % b"text/event-stream")
+            for gap, data in script:
+                await trio.sleep(gap)
+                await peer.send(data)
+            await trio.sleep(5)
+            await peer.send(LAST)
+        await trio.sleep(300)
+
+    async def main() -> object:
+        document = {"version": 1, "faults": scenario}
+        async with linked(document, serve) as proxied, h2_client(proxied.connect(), window=window) as client:
+            if window < 1000:
+                client.stalled.add(3)
+            await client.request(1)
+            await trio.sleep(0.05)
+            await client.request(3)
+            with trio.move_on_after(leave or 100):
+                await proxied.finished(2, within=600)
+            if leave is None:
+                await trio.sleep(1)  # what is under way comes
+            await client.leave(Ending.FIN)
+            await proxied.finished(2, within=600)
+            told = [record.as_json() for record in proxied.exchanges]
+            for one in told:
+                del one["started_at"]
+            return {number: (one.frames, one.ended, one.reset) for number, one in client.streams.items()}, told
+
+    return trio.run(main, clock=MockClock(autojump_threshold=0))
+
+
+@settings(max_examples=40)
+@given(
+    script=st.lists(st.tuples(gaps, pieces), min_size=3, max_size=12),
+    scenario=faults,
+    window=st.sampled_from([65535, 40]),
+    leave=st.sampled_from([None, None, 1.033]),
+)
+def test_nor_does_it_for_frames(script, scenario, window, leave):
+    straight = play_h2(script, scenario, window, leave)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Lane, "open", lambda *_, **__: None)
+        assert straight == play_h2(script, scenario, window, leave)
 
 
 @pytest.mark.parametrize("scenario", [[], [{"cut": {"at": {"event": 700}, "then": "clean"}}]], ids=["none", "cut"])
