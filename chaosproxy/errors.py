@@ -44,7 +44,7 @@ class ScenarioError(Error):
     """A scenario that cannot be used; holds every problem found, not only the first."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems)
+        self.problems: tuple[Problem, ...] = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 

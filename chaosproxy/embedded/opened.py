@@ -4,21 +4,21 @@ Rules: a proxy that has ended can still be read. Must not know: threads.
 """
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import trio
 
 from chaosproxy.embedded.finished import Finished
-from chaosproxy.embedded.parts import running
+from chaosproxy.embedded.parts import Parts, running
 from chaosproxy.embedded.setup import KEPT, FilePath, Options, Setup, Several, Source, Tls, read
 from chaosproxy.errors import Error
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.jsonl import JournalFile
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.units import counted
-from chaosproxy.proxy.planner import Planner
 from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.report.timeline import timeline
 
@@ -26,27 +26,23 @@ if TYPE_CHECKING:
     from chaosproxy.origin.serving import ServedOrigin
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OpenProxy:
     """A running proxy, as the block of `open_proxy` sees it."""
 
-    def __init__(
-        self,
-        setup: Setup,
-        proxy: Proxy,
-        urls: tuple[str, ...],
-        ca: Path | None,
-        origin: "ServedOrigin | None",
-        finished: Finished,
-    ) -> None:
-        self.urls = urls
-        """Of every listener."""
-        self.ca = ca
-        """With `tls="auto"` the file of the CA certificate that clients must trust; removed at the end."""
-        self.finished = finished
-        self._setup, self._proxy, self._origin = setup, proxy, origin
-        self._rung = trio.lowlevel.ParkingLot()
-        proxy.journal.listen(self.finished)
-        proxy.journal.listen(self._ring)
+    urls: tuple[str, ...]
+    """Of every listener."""
+    ca: Path | None
+    """With `tls="auto"` the file of the CA certificate that clients must trust; removed at the end."""
+    _origin: "ServedOrigin | None"
+    _parts: Parts
+    _proxy: Proxy
+    _finished: Finished
+    _rung: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
+
+    def __post_init__(self) -> None:
+        self._proxy.journal.listen(self._finished)
+        self._proxy.journal.listen(self._ring)
 
     def _ring(self, _: ExchangeRecord) -> None:
         self._rung.unpark_all()
@@ -67,12 +63,12 @@ class OpenProxy:
     @property
     def exchanges(self) -> list[ExchangeRecord]:
         """The finished exchanges, oldest first: the latest `journal_limit` of them."""
-        return self.finished.records
+        return self._finished.records
 
     @property
     def dropped(self) -> int:
         """How many finished exchanges were let go because more than `journal_limit` came."""
-        return self.finished.dropped
+        return self._finished.dropped
 
     @property
     def last(self) -> ExchangeRecord:
@@ -83,35 +79,37 @@ class OpenProxy:
         """The finished exchanges, once there have been that many in all. TimeoutError, with the timeline of those there are,
         after `timeout` seconds of Trio's clock."""
         with trio.move_on_after(timeout):
-            while self.finished.total < exchanges:
+            while self._finished.total < exchanges:
                 await self._rung.park()
-        if self.finished.total < exchanges:
-            raise TimeoutError(too_few(self.finished.total, exchanges, timeout, self.timeline()))
+        if self._finished.total < exchanges:
+            raise TimeoutError(too_few(self._finished.total, exchanges, timeout, self.timeline()))
         return self.exchanges
 
     def use(self, scenario: Source | None) -> None:
         """New exchanges follow this scenario, its counters at the start; running ones keep what they began with.
         ScenarioError, and nothing changes, if it is wrong."""
-        self.follow(self.planned(scenario))
+        self.planned(scenario)()
 
-    def planned(self, scenario: Source | None) -> Planner:
-        """What `follow` takes."""
-        return self._setup.parts.planner(read(scenario))
+    def planned(self, scenario: Source | None) -> Callable[[], Callable[[], None]]:
+        """The two halves of `use`, for another thread: the scenario is read now, ScenarioError if it is wrong; calling what
+        comes of it, inside the run, puts it in force, and calling what comes of that puts back what was."""
+        planner = self._parts.planner(read(scenario))
 
-    def follow(self, planner: Planner) -> Planner:
-        """The half of `use` that must happen inside the run; what was in force before."""
-        before = self._proxy.planner
-        self._proxy.reload(planner)
-        return before
+        def follow() -> Callable[[], None]:
+            before = self._proxy.planner
+            self._proxy.reload(planner)
+            return lambda: self._proxy.reload(before)
+
+        return follow
 
     def clear(self) -> None:
         """Forget the exchanges so far, running ones too: `exchanges` and `wait` begin anew."""
-        self.finished.clear(self._proxy.begun)
+        self._finished.clear(self._proxy.begun)
 
     @property
     def running(self) -> list[ExchangeRecord]:
         """The exchanges that have not finished: their records are still being written."""
-        return [record for record in self._proxy.running if self.finished.counts(record)]
+        return [record for record in self._proxy.running if self._finished.counts(record)]
 
     @property
     def about(self) -> str:
@@ -140,7 +138,7 @@ def open_proxy(
     journal_limit: int = KEPT,
 ) -> contextlib.AbstractAsyncContextManager[OpenProxy]:
     """A proxy in the caller's Trio run while an `async with` block runs, on Trio's clock (a MockClock too). Arguments and
-    errors are those of `serve`."""
+    errors are those of `serve`; RuntimeError where the block begins in a program that is none of Trio's."""
     options = Options(upstream, listen, seed, speed, tls, upstream_ca, upstream_insecure, journal, journal_limit)
     return opened(Setup.of(scenario, options))
 
@@ -167,14 +165,8 @@ async def opened(setup: Setup, finished: Finished | None = None) -> AsyncIterato
         listeners = await setup.parts.listeners(server_tls)
         proxy = setup.parts.proxy(setup.scenario, journal)
         async with running(proxy, listeners):
-            yield OpenProxy(
-                setup,
-                proxy,
-                tuple(listener.url for listener in listeners),
-                ca,
-                origin,
-                finished or Finished(setup.journal_limit),
-            )
+            urls = tuple(listener.url for listener in listeners)
+            yield OpenProxy(urls, ca, origin, setup.parts, proxy, finished or Finished(setup.journal_limit))
     if lost:
         raise Error(lost[0])
 

@@ -6,6 +6,7 @@ parts of a proxy are put together.
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
     from chaosproxy.origin.serving import ServedOrigin
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ServedProxy:
     """A running proxy, as the block of `serve` sees it. Every member may be used from any thread."""
 
-    def __init__(self, thread: TrioThread[OpenProxy], inside: OpenProxy) -> None:
-        self._thread, self._inside = thread, inside
-        self._finished: Finished = inside.finished
+    _thread: TrioThread[OpenProxy]
+    _inside: OpenProxy
+    _finished: Finished
 
     @property
     def url(self) -> str:
@@ -77,21 +79,20 @@ class ServedProxy:
     def use(self, scenario: Source | None) -> None:
         """New exchanges follow this scenario, its counters at the start; running ones keep what they began with.
         ScenarioError, and nothing changes, if it is wrong; RuntimeError if the proxy has ended."""
-        planner = self._inside.planned(scenario)
-        self._thread.call(lambda: self._inside.follow(planner))
+        self._thread.call(self._inside.planned(scenario))
 
     @contextlib.contextmanager
     def using(self, scenario: Source | None) -> Iterator[None]:
-        """`use` for a block. Behind it the scenario of before is in force again, its counters as they were."""
-        planner = self._inside.planned(scenario)
-        before = self._thread.call(lambda: self._inside.follow(planner))
+        """`use` for a block, its errors too. Behind it the scenario of before is in force again, its counters as they were."""
+        put_back = self._thread.call(self._inside.planned(scenario))
         try:
             yield
         finally:
-            self._thread.call(lambda: self._inside.follow(before))
+            self._thread.call(put_back)
 
     def clear(self) -> None:
-        """Forget the exchanges so far, running ones too: `exchanges` and `wait` begin anew."""
+        """Forget the exchanges so far, running ones too: `exchanges` and `wait` begin anew. RuntimeError if the proxy has
+        ended."""
         self._thread.call(self._inside.clear)
 
     @property
@@ -163,6 +164,6 @@ def _served(setup: Setup) -> Iterator[ServedProxy]:
     thread = TrioThread(opened(setup, finished), finished.close)
     inside = thread.start()
     try:
-        yield ServedProxy(thread, inside)
+        yield ServedProxy(thread, inside, finished)
     finally:
         thread.stop()

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from chaosproxy.chain.actions import Actions, Finish
 from chaosproxy.chain.endings import Ending
-from chaosproxy.chain.fault import Context, FaultSpec, register
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.model.codes import CANCEL
 from chaosproxy.model.places import Moment
@@ -45,7 +45,7 @@ class AbortUpstream(FaultSpec):
             found.append((("at",), "at the end the upstream is done by itself; abort it before"))
         return found
 
-    def start(self, context: Context) -> "RunningAbortUpstream":
+    def start(self, context: Context) -> Fault:
         return RunningAbortUpstream(self, context)
 
 

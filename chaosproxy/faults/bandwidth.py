@@ -44,7 +44,7 @@ class Bandwidth(FaultSpec):
             return [(("rate",), "a line that carries nothing is a stall; at least 1/s")]
         return []
 
-    def start(self, context: Context) -> "RunningBandwidth":
+    def start(self, context: Context) -> Fault:
         return RunningBandwidth(self, context)
 
 

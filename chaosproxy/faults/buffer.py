@@ -8,7 +8,7 @@ the client has nothing: that is what hides the delay from it.
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from chaosproxy.chain.fault import Context, FaultSpec, register
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.faults.buffering import RunningBuffer
 from chaosproxy.model.places import Way
 from chaosproxy.model.units import Count, Duration, Size, show_size
@@ -76,5 +76,5 @@ class Buffer(FaultSpec):
             )
         return found
 
-    def start(self, context: Context) -> RunningBuffer:
+    def start(self, context: Context) -> Fault:
         return RunningBuffer(self, context)

@@ -30,7 +30,7 @@ class ClientAbort(FaultSpec):
     half_close: Literal["leave", "serve"] = "leave"
     """What a client's FIN before the end of its answer is: leaving, or only the end of its request."""
 
-    def start(self, context: Context) -> "RunningClientAbort":
+    def start(self, context: Context) -> Fault:
         return RunningClientAbort(self, context)
 
 

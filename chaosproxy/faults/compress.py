@@ -10,7 +10,7 @@ encoder, behind a proxy that then framed the answer as if it were whole: curl an
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from chaosproxy.chain.fault import Context, FaultSpec, register
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.faults.codings import LEVELS, TRAILERS, Coding, missing
 from chaosproxy.faults.compressing import RunningCompress
 from chaosproxy.model.places import Way
@@ -82,5 +82,5 @@ class Compress(FaultSpec):
                 found.append((("flush", "every"), "a flush is after some time; `sync` is at once"))
         return found
 
-    def start(self, context: Context) -> RunningCompress:
+    def start(self, context: Context) -> Fault:
         return RunningCompress(self, context)

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from chaosproxy.chain.actions import Actions, Finish
 from chaosproxy.chain.endings import ABORT, Ending
-from chaosproxy.chain.fault import Context, FaultSpec, register
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.model.places import Moment, Way
 
@@ -37,7 +37,7 @@ class Cut(FaultSpec):
             return [(("at",), "behind the end mark there is nothing left to cut; `end` is right before it")]
         return []
 
-    def start(self, context: Context) -> "RunningCut":
+    def start(self, context: Context) -> Fault:
         return RunningCut(self, context)
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from chaosproxy.chain.actions import FOREVER, Actions, Finish, Note, PassOn, Rest
 from chaosproxy.chain.endings import Ending
-from chaosproxy.chain.fault import Context, FaultSpec, register
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.faults.error_shapes import ErrorFormat, error_record, usual_format
 from chaosproxy.framing.choose import kind_of
@@ -60,7 +60,7 @@ class ErrorEvent(FaultSpec):
             return []
         return [(("at",), f"at `{moment}` there is no body to put an event into; of the moments: headers, body, end")]
 
-    def start(self, context: Context) -> "RunningErrorEvent":
+    def start(self, context: Context) -> Fault:
         return RunningErrorEvent(self, context)
 
 

@@ -53,7 +53,7 @@ class Headers(FaultSpec):
             found.append((("set", hosts[-1]), "a request has exactly one Host (RFC 9112 section 3.2)"))
         return [(path, problem) for path, problem in found if problem]
 
-    def start(self, context: Context) -> "RunningHeaders":
+    def start(self, context: Context) -> Fault:
         return RunningHeaders(self)
 
 

@@ -46,7 +46,7 @@ class Respond(FaultSpec):
             found.append((("retry_after",), "a delay in seconds is not negative (RFC 9110 section 10.2.3)"))
         return found
 
-    def start(self, context: Context) -> "RunningRespond":
+    def start(self, context: Context) -> Fault:
         return RunningRespond(self, context)
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from chaosproxy.chain.actions import Actions, Note
 from chaosproxy.chain.edited import Edited
-from chaosproxy.chain.fault import Context, FaultSpec, register
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.faults.parts import IN, Part, without
 from chaosproxy.model.headers import first
 from chaosproxy.model.messages import Event, RequestHead, ResponseHead, Trailers
@@ -43,7 +43,7 @@ class Strip(FaultSpec):
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         return [] if self.what else [(("what",), "nothing to strip; expected usage, done, trailers, ids, comments")]
 
-    def start(self, context: Context) -> "RunningStrip":
+    def start(self, context: Context) -> Fault:
         return RunningStrip(self)
 
 

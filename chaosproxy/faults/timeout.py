@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaosproxy.chain.endings import ABORT, Ending
-from chaosproxy.chain.fault import Context, FaultSpec, register
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.faults.ignoring import IgnoringTimeout
 from chaosproxy.faults.timing import RunningTimeout
 from chaosproxy.framing.traffic import KeepAlive
@@ -59,5 +59,5 @@ class Timeout(FaultSpec):
             found.append((("way",), "a request has no first_byte and no first_event: they are times of the response"))
         return found
 
-    def start(self, context: Context) -> RunningTimeout:
+    def start(self, context: Context) -> Fault:
         return IgnoringTimeout(self, context) if self.ignore else RunningTimeout(self, context)

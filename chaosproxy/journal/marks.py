@@ -19,7 +19,7 @@ class Marks:
     __slots__ = ("_head_sizes", "_head_times", "_tail", "_turn", "count")
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count: int = 0
         self._head_times = _NO_TIMES
         self._head_sizes = _NO_SIZES
         self._tail: list[tuple[float, int]] = []

@@ -25,6 +25,9 @@ class Ending:
 
 @dataclass(slots=True)
 class ClientView:
+    """The client's side: its protocol (`http/1.1`, `h2`), which of the connections, counted from 1, and the stream on it
+    (HTTP/2)."""
+
     protocol: str
     connection: int
     stream: int | None = None
@@ -32,6 +35,8 @@ class ClientView:
 
 @dataclass(slots=True)
 class UpstreamView:
+    """The upstream's side, as the client's; None where it was not reached. `end` says how that side ended."""
+
     protocol: str | None = None
     connection: int | None = None
     stream: int | None = None
@@ -45,6 +50,8 @@ class UpstreamView:
 
 @dataclass(slots=True)
 class RequestView:
+    """What the client asked, as it came; secrets are masked. `bytes` of body, without framing."""
+
     method: str = ""
     path: str = ""
     """Without its query."""
@@ -55,6 +62,9 @@ class RequestView:
 
 @dataclass(slots=True)
 class ResponseView:
+    """What the client was answered, as it went out. Bytes of body, without framing, and events (records), as they came
+    from the upstream and as they went; events are None where there are none, or the body is coded."""
+
     status: int | None = None
     headers: list[list[str]] = field(default_factory=list)
     bytes_in: int = 0
@@ -65,6 +75,8 @@ class ResponseView:
 
 @dataclass(slots=True)
 class Times:
+    """When what happened, in seconds from the request's first byte; None: it did not."""
+
     request_end: float | None = None
     upstream_connected: float | None = None
     upstream_head: float | None = None
@@ -79,6 +91,8 @@ class Times:
 
 @dataclass(slots=True)
 class Fired:
+    """A fault has acted: after `t` seconds, in which hop, counted from 0 and the upstream on; a line of detail."""
+
     t: float
     fault: str
     hop: int
@@ -88,6 +102,8 @@ class Fired:
 
 @dataclass(slots=True)
 class NotFired:
+    """A fault of the rule that did not act, and why."""
+
     fault: str
     hop: int
     reason: str
@@ -95,11 +111,13 @@ class NotFired:
 
 @dataclass(slots=True)
 class ExchangeRecord:
-    """One request and what became of it."""
+    """One request and what became of it. Seconds count from the request's first byte; bytes are of body, without framing."""
 
     id: int
+    """Counted from 1, in the order in which requests came."""
     scenario: str | None
     rule: int | None
+    """The rule of the scenario, counted from 0; None: none applied."""
     seed: int
     started_at: str
     """Wall clock, UTC, ISO 8601 with milliseconds."""
@@ -109,7 +127,9 @@ class ExchangeRecord:
     response: ResponseView = field(default_factory=ResponseView)
     times: Times = field(default_factory=Times)
     arrivals: Marks = field(default_factory=Marks)
+    """`(seconds, bytes)` of each piece of body from the upstream: the first 10,000 and the last 100."""
     deliveries: Marks = field(default_factory=Marks)
+    """The same of each piece that went to the client."""
     faults: list[Fired] = field(default_factory=list)
     faults_dropped: int = 0
     """What faults have done and `faults` does not tell."""

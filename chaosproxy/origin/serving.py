@@ -42,12 +42,13 @@ class OriginOptions:
             Link(name)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ServedOrigin:
     """A running origin."""
 
-    def __init__(self, url: str, runtime: Runtime) -> None:
-        self.url = url
-        self._runtime = runtime
+    url: str
+    """Where it accepts: `http://127.0.0.1:PORT`."""
+    _runtime: Runtime
 
     def stats(self) -> dict[str, int]:
         """What `/stats` says."""

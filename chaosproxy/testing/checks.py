@@ -46,7 +46,8 @@ def check_fault(spec: FaultSpec, *, neutral: bool = False, scripts: dict[str, Se
     Checked: the order of events and the conservation of bytes at every boundary, `held` truthful, wakes that make
     progress; that the client has left is passed on at once, or the fault says that it keeps it; resting and being kept
     awake are the same; the same seed gives the same again; how the body was cut into pieces does not matter; who acts on
-    events alone says so. `neutral`: the spec, with these parameters, changes nothing at all.
+    events alone says so. `neutral`: the spec, with these parameters, changes nothing at all. AssertionError with what was
+    played and what came if not.
     """
     _check_cuts(spec)
     _check_reason(spec)
@@ -140,7 +141,8 @@ def _slowly(script: Sequence[Step]) -> list[Step]:
 
 
 def check_splitter(make: Callable[[], Splitter], body: bytes, records: int) -> None:
-    """The records of `body` are `records`, however it is cut; offsets ascend and lie within their payload."""
+    """The records of `body` are `records`, however it is cut; offsets ascend and lie within their payload. AssertionError
+    with the pieces if not."""
     cuts = [[body], [body[at : at + 1] for at in range(len(body))]]
     cuts += [[body[:at], body[at:]] for at in range(1, len(body))]
     for pieces in cuts:
@@ -158,7 +160,8 @@ def check_splitter(make: Callable[[], Splitter], body: bytes, records: int) -> N
 
 
 def check_session(make: Callable[[], Session], data: bytes) -> None:
-    """Any bytes give signals, never an exception; and the same events however they are cut into reads."""
+    """Any bytes give signals, never an exception; and the same events however they are cut into reads. AssertionError with
+    both if not."""
     whole = _fed(make(), [data])
     for size in (1, 7):
         cut = _fed(make(), [data[at : at + size] for at in range(0, len(data), size)])

@@ -76,7 +76,7 @@ def play(
     `kind` forces the records, as `records:` does. `room` is what the client takes before its int steps; None: all.
     `window` is the room of the exit. `split` takes as HTTP/2 does. `until` is when the journal closes. With
     `lazy=False` every place is awake and what passes between them is checked. `context` is what the faults may know,
-    but for its randomness, which comes from `seed`.
+    but for its randomness, which comes from `seed`. FaultBug, naming the fault, if one raises or breaks a rule.
     """
     known = context or Context(Random(0), request)  # noqa: S311 - repeatable on purpose
     chain = Chain(_placed(faults, known, seed), began=known.began, window=window, lazy=lazy)

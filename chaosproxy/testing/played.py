@@ -12,7 +12,7 @@ from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, Resp
 
 @dataclass(slots=True, repr=False)
 class Played:
-    """What came of it. Times are rounded to nanoseconds."""
+    """What came of it. Times are seconds of the script, rounded to nanoseconds; bytes are of the response's body."""
 
     arrived: list[tuple[float, Event]] = field(default_factory=list)
     """What the upstream sent."""
@@ -21,9 +21,11 @@ class Played:
     request: list[tuple[float, Event]] = field(default_factory=list)
     """What came to the upstream."""
     notes: list[Noted] = field(default_factory=list)
+    """What faults did and did not do, as the journal has it; `fired` and `not_fired` are made of it."""
     cancelled_at: float | None = None
     """When the upstream was told that nobody wants it."""
     cancel_cause: str = ""
+    """Why, as the journal's `cause`."""
     unheard: bool = False
     """The client left while the machine nearest to it was gone."""
     upstream_endings: tuple[Ending, ...] = ()
@@ -33,8 +35,10 @@ class Played:
     bytes_in: int = 0
     records_in: int = 0
     chunks_in: int = 0
+    """Up to here: what came from the upstream."""
     bytes_out: int = 0
     records_out: int = 0
+    """These two: what went to the client."""
     admitted: int = 0
     """Body bytes of the response that were credited to the upstream."""
 
