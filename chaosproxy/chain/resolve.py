@@ -47,7 +47,7 @@ def _length_reached(out: "Place") -> bool:
     if not isinstance(head, ResponseHead):
         return False
     length = first(head.headers, b"content-length")
-    if head.framing is not Framing.LENGTH or head.final or length is None:
+    if head.framing not in (Framing.LENGTH, Framing.STREAM) or head.final or length is None:
         return True
     return out.let_go >= int(length)
 

@@ -146,6 +146,13 @@ def test_side_client_while_a_machine_nearer_the_client_holds_the_request(play):
     assert (played.request, played.cancelled_at) == ([], 1.0)
 
 
+@pytest.mark.parametrize("framing", [Framing.LENGTH, Framing.STREAM])
+def test_no_clean_end_short_of_the_length_that_was_said(play, framing):
+    head = ResponseHead(200, ((b"content-type", b"text/plain"), (b"content-length", b"9")), framing=framing)
+    played = play([Cut(at=Trigger(bytes=4), then=(Ending("clean"),))], [(1.0, b"data: 1\n\n"), (2.0, End())], head=head)
+    assert (played.data, played.end) == (b"data", (1.0, Abort("cut", Peer.PROXY)))
+
+
 def test_an_answer_instead_of_the_rest_of_a_request_keeps_its_times(play):
     cut = Cut(at=Trigger(bytes=2), way=Way.REQUEST, then=(Ending("status", status=503),))
     played = play([[cut], [Latency(delay=0.5)]], [(1.0, Upload(b"1234"))], request=POST)
