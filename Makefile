@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 MITMPROXY := .venv-mitmproxy
 
-.PHONY: test demo lint docs bench clean install
+.PHONY: test demo lint docs bench mutants clean install
 
 # Programs are started by the hundred, so they are compiled once, whatever the surroundings say.
 unexport PYTHONDONTWRITEBYTECODE
@@ -47,6 +47,10 @@ docs: install
 bench: install
 	@test -x $(MITMPROXY)/bin/mitmdump || { $(PYTHON) -m venv $(MITMPROXY) && $(MITMPROXY)/bin/python -m pip install --quiet --disable-pip-version-check mitmproxy; } || echo "mitmproxy cannot be installed: it is left out"
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+# Half an hour on two processors; `docs/testing.md` says what it is for.
+mutants: install
+	$(BIN)/python -m tests.mutation $(MUTANTS_ARGS)
 
 clean:
 	rm -rf $(VENV) $(MITMPROXY) .mypy_cache .ruff_cache .pytest_cache .hypothesis

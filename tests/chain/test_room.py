@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chaosproxy.chain.actions import At, Floor
+from chaosproxy.chain.actions import At, Floor, Rest
 from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Fault, FaultSpec
@@ -104,6 +104,25 @@ def test_latency_without_room_is_a_throttle_and_with_room_is_none(play):
 
 def test_a_whole_read_passes_in_one_step_where_it_fits(play):
     assert play([], [(1.0, [b"a"] * 5)], room=0, window=100).admitted == 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waking(FaultSpec):
+    """Awake from 5.0 on, and does nothing then either."""
+
+    name: ClassVar[str] = "waking"
+
+    def start(self, context):
+        return RunningWaking()
+
+
+class RunningWaking(Fault):
+    rest = Rest(time=5.0, idle=100.0)
+
+
+def test_a_fault_that_wakes_while_its_output_is_blocked_loses_nothing(play):
+    played = play([Waking()], [*TEN, (9.0, 1000), (10.0, b"!")], room=0, window=25)
+    assert played.body == [(9.0, b"0123456789")] * 8 + [(10.0, b"!")]
 
 
 def test_what_waits_moves_up_when_the_client_takes(play):

@@ -67,6 +67,7 @@ def test_every_pair_must_hold():
 def test_anything_else_is_not_json_and_matches_nothing(text):
     document = parse(text)
     assert document is NOT_JSON
+    assert repr(document) == "NOT_JSON"
     assert not holds(document, [])
 
 
