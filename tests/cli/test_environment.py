@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ import click
 import pytest
 
 from chaosproxy.cli.run import command
+from tests.ports import free_port
 
 
 def healthy(*arguments: str, **environment: str) -> tuple[int, str]:
@@ -53,8 +53,7 @@ def test_several_values_stand_with_blanks_between_them(monkeypatch):
 
 
 def test_a_run_that_is_told_everything_by_its_environment(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     scenario = tmp_path / "s.yaml"
     scenario.write_text("version: 1\nfaults: [{respond: {status: 418}}]\n")
     environment = {

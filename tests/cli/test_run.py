@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from chaosproxy.cli.main import status_of
+from tests.ports import free_port
+
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nSet-Cookie: a=SECRET\r\n\r\nok"
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n"
 
@@ -121,14 +124,18 @@ def run(tmp_path):
             one.process.communicate()
 
 
-def refused(*arguments: str) -> tuple[int, str]:
-    """A run that cannot start: its exit status and what it says."""
-    done = subprocess.run(
-        [sys.executable, "-m", "chaosproxy", "run", *arguments], capture_output=True, text=True, timeout=30, check=False
-    )
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
-    return done.returncode, done.stderr
+@pytest.fixture
+def refused(capsys):
+    """A run that cannot start: its exit status and what it says. No process is made for what ends before it serves."""
+
+    def ended(*arguments: str) -> tuple[int, str]:
+        status = status_of(["run", *arguments])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        assert out == ""
+        return status, err
+
+    return ended
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -298,9 +305,7 @@ def test_a_scenario_is_reloaded_and_a_broken_one_changes_nothing(run, upstream, 
 
 
 def test_an_upstream_that_cannot_be_reached_is_a_502_and_the_proxy_goes_on(run):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    proxy = run("--upstream", f"http://127.0.0.1:{port}")
+    proxy = run("--upstream", f"http://127.0.0.1:{free_port()}")
     for _ in range(2):
         with pytest.raises(urllib.error.HTTPError) as error:
             proxy.get()
@@ -313,10 +318,12 @@ def test_an_upstream_that_cannot_be_reached_is_a_502_and_the_proxy_goes_on(run):
 
 def test_a_port_that_is_taken(upstream):
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        status, said = refused("--upstream", upstream.url, "--listen", f"127.0.0.1:{taken.getsockname()[1]}")
-    assert status == 3
-    assert "taken" in said
-    assert said.count("\n") == 1
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        argv = [sys.executable, "-m", "chaosproxy", "run", "--upstream", upstream.url, "--listen", listen]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "taken" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_an_upstream_that_is_waited_for_is_served(run, upstream):
@@ -328,10 +335,8 @@ def test_an_upstream_that_is_waited_for_is_served(run, upstream):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_waiting_for_an_upstream(number):
-    with socket.create_server(("127.0.0.1", 0)) as there, socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-        probe.close()
-        upstreams = [f"http://127.0.0.1:{one}" for one in (there.getsockname()[1], port)]
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        upstreams = [f"http://127.0.0.1:{port}" for port in (there.getsockname()[1], free_port())]
         argv = [sys.executable, "-m", "chaosproxy", "run", "--listen", "127.0.0.1:0", "--wait-upstream", "1h"]
         argv += [word for url in upstreams for word in ("--upstream", url)]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiting:
@@ -342,9 +347,8 @@ def test_a_signal_ends_the_waiting_for_an_upstream(number):
         assert waiting.returncode == 0
 
 
-def test_an_upstream_that_is_waited_for_in_vain():
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
+def test_an_upstream_that_is_waited_for_in_vain(refused):
+    port = free_port()
     status, said = refused("--upstream", f"http://127.0.0.1:{port}", "--wait-upstream", "100ms")
     assert status == 3
     assert f"127.0.0.1:{port}" in said
@@ -366,13 +370,13 @@ def test_an_upstream_that_is_waited_for_in_vain():
         (["--upstream", "http://x", "/"], "/"),
     ],
 )
-def test_wrong_usage_is_status_2_and_names_what_is_wrong(arguments, named):
+def test_wrong_usage_is_status_2_and_names_what_is_wrong(arguments, named, refused):
     status, said = refused(*arguments)
     assert status == 2
     assert named in said
 
 
-def test_a_broken_scenario_is_status_2_with_its_place(tmp_path):
+def test_a_broken_scenario_is_status_2_with_its_place(tmp_path, refused):
     scenario = tmp_path / "s.yaml"
     scenario.write_text("version: 1\nfaults:\n  - bufer: 4KiB\n")
     status, said = refused("--upstream", "http://x", str(scenario))

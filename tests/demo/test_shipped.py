@@ -42,7 +42,7 @@ def shown():
             seen[name] = await show(name, plan(load(name)), url)
 
     async def every(url):
-        turns = trio.CapacityLimiter(8)
+        turns = trio.CapacityLimiter(16)
         async with trio.open_nursery() as nursery:
             for name in library.shipped():
                 nursery.start_soon(one, name, url, turns)

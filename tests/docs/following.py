@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.ports import free_port
+
 WITHIN = 60.0
 PORT = re.compile(r"(?<=:)8\d\d\d\b")
 OURS = re.compile(r"^(?:CHAOSPROXY_\w+=\S+ )*chaosproxy (run|origin)\b")
@@ -133,8 +135,7 @@ class Follower:
 
         def free(found: re.Match[str]) -> str:
             if found[0] not in self.ports:
-                with socket.create_server(("127.0.0.1", 0)) as probe:
-                    self.ports[found[0]] = str(probe.getsockname()[1])
+                self.ports[found[0]] = str(free_port())
             return self.ports[found[0]]
 
         return PORT.sub(free, text)

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ import yaml
 
 from chaosproxy.cli.run import command as run
 from chaosproxy.scenario.library import find
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 VARIABLES = {f"CHAOSPROXY_{parameter.name.upper()}" for parameter in run.params} | {"CHAOSPROXY_SCENARIO"}
@@ -39,11 +39,6 @@ def last(word: str) -> str:
 
 def compose() -> dict:
     return yaml.safe_load((ROOT / "compose.yaml").read_text())
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -20,6 +20,8 @@ from typing import NoReturn, Protocol
 
 import pytest
 
+from tests.ports import free_port
+
 WITHIN = 30.0
 """Seconds for a program to come up or go down; reached only when something is wrong."""
 PACKAGES = {
@@ -48,11 +50,6 @@ def missing(reason: str) -> NoReturn:
     if os.environ.get("CHAOSPROXY_PEERS") == "required":
         pytest.fail(reason)
     pytest.skip(reason)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 def until(condition: Callable[[], bool], what: str, within: float = WITHIN) -> None:

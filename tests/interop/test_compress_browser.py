@@ -16,7 +16,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from tests.interop.conftest import WITHIN, find, free_port, until
+from tests.interop.conftest import WITHIN, find, until
+from tests.ports import free_port
 
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "

@@ -9,7 +9,7 @@ import trio
 
 from chaosproxy.testing.peers import Ending, RawClient, origin
 from chaosproxy.testing.recorder import QUIET
-from tests.interop.conftest import free_port
+from tests.ports import free_port
 
 SERVER = """
     location = /small { return 200 "hello\\n"; }

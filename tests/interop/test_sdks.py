@@ -9,6 +9,7 @@ import datetime as dt
 import json
 import subprocess
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -190,13 +191,24 @@ def test_ollama_leaves_a_429_to_the_application_which_asks_again(whole):
 STALLED = {"openai": openai.APITimeoutError, "anthropic": httpx2.ReadTimeout, "ollama": httpx.ReadTimeout}
 
 
+@pytest.fixture(scope="module")
+def stalled():
+    """What each client saw of a stall, and the exchanges. They wait for their time-outs side by side."""
+
+    def one(name: str) -> tuple[Outcome, list[chaosproxy.ExchangeRecord]]:
+        with chaosproxy.serve(STALL) as proxy:
+            seen = watched(CLIENTS[name], proxy.url, IMPATIENT)
+            proxy.wait(timeout=WITHIN)
+            return seen, list(proxy.exchanges)
+
+    with ThreadPoolExecutor(len(CLIENTS)) as threads:
+        return dict(zip(CLIENTS, threads.map(one, CLIENTS), strict=True))
+
+
 @pytest.mark.parametrize("name", CLIENTS)
-def test_a_stall_raises_after_the_client_s_own_time_out(name, whole):
+def test_a_stall_raises_after_the_client_s_own_time_out(name, stalled, whole):
     """`timeout=` is the time between two reads here; the stream is not asked for again."""
-    with chaosproxy.serve(STALL) as proxy:
-        seen = watched(CLIENTS[name], proxy.url, IMPATIENT)
-        (record,) = proxy.wait(timeout=WITHIN)
-        assert len(proxy.exchanges) == 1
+    seen, (record,) = stalled[name]
     assert type(seen.error) is STALLED[name]
     assert truncated(seen, whole[name])
     assert record.end.by == "client"

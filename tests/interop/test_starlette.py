@@ -5,7 +5,8 @@ import sys
 import httpx
 import pytest
 
-from tests.interop.conftest import free_port, until
+from tests.interop.conftest import until
+from tests.ports import free_port
 
 APPLICATION = """
 import asyncio

@@ -381,12 +381,12 @@ def test_it_can_be_left_out(suite):
     done.stdout.fnmatch_lines(["*fixture 'chaosproxy' not found*"])
 
 
-def test_pytest_explains_the_marker_the_fixtures_and_the_option(suite):
-    done = suite("def test_it(): ...", "--markers")
+def test_pytest_explains_the_marker_the_fixtures_and_the_option(pytester):
+    done = pytester.runpytest_inprocess("--markers")
     done.stdout.fnmatch_lines(["@pytest.mark.chaosproxy(scenario=None, *, upstream, *sdk_env=False): *"])
-    done = suite("def test_it(): ...", "--fixtures")
+    done = pytester.runpytest_inprocess("--fixtures")
     done.stdout.fnmatch_lines(["chaosproxy -- *", "chaosproxy_factory -- *", "chaosproxy_session *session scope* -- *"])
-    done = suite("def test_it(): ...", "--help")
+    done = pytester.runpytest_inprocess("--help")
     done.stdout.fnmatch_lines(["*--chaosproxy-upstream=URL*"])
 
 
