@@ -1,77 +1,92 @@
-"""Chunks that are looked at without being taken apart are those that the decoder would have made of them."""
+"""Chunks found without being made: what is taken so is what the ordinary way would have brought, the rest is untouched."""
 
+from itertools import pairwise
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chaosproxy.http1.chunked import ChunkedDecoder, whole_chunk
-from chaosproxy.http1.lines import Malformed
-from chaosproxy.model.messages import Data, Event
 
-chunk = st.binary(min_size=1, max_size=40).map(lambda payload: b"%x\r\n%b\r\n" % (len(payload), payload))
-other = st.sampled_from([
-    b"A\r\n0123456789\r\n", b"0a\r\n0123456789\r\n", b"a;x=1\r\n0123456789\r\n", b"a \r\n0123456789\r\n", b"0\r\n\r\n",
-    b"0\r\nX: y\r\n\r\n", b"\r\n", b"\r", b"12", b"a\n0123456789\n", b"+5\r\nabcde\r\n", b"1_0\r\n0123456789abcdef\r\n",
-])  # fmt: skip
+headers = st.sampled_from([b"%x", b"%x", b"%x", b"0%x", b"%X", b"%x;a=b"])
+chunks = st.lists(st.tuples(headers, st.binary(min_size=1, max_size=40)), max_size=6)
 
 
-def pieces(events: list[Event]) -> list[bytes]:
-    return [event.payload for event in events if isinstance(event, Data)]
-
-
-@settings(max_examples=400)
-@given(
-    parts=st.lists(st.one_of(chunk, chunk, chunk, other), min_size=1, max_size=6),
-    cuts=st.lists(st.integers(1, 60), max_size=10),
-    whole=st.booleans(),
-)
-def test_what_is_scanned_is_what_would_have_been_decoded(parts, cuts, whole):
-    looked, decoded = ChunkedDecoder(), ChunkedDecoder()
-    rest = b"".join(parts)
-    reads = []
-    for cut in cuts:
-        reads.append(rest[:cut])
-        rest = rest[cut:]
-    for read in filter(None, [*reads, rest]):
-        want: list[Event] = []
-        behind: bytes | None = None
-        failed = False
-        try:
-            behind = decoded.feed(read, want)
-        except Malformed:
-            failed = True
-        ranges = (
-            looked.scan(read, parts=not whole)
-            if looked.open_chunk is not None and not (whole and looked.open_chunk)
-            else None
-        )
-        if ranges is None:
-            try:
-                looked.feed(read, [])
-            except Malformed:
-                assert failed
+@settings(max_examples=300)
+@given(chunks, st.sets(st.integers(1, 200), max_size=8), st.booleans(), st.booleans())
+def test_both_ways_bring_the_same(chunks, places, at_chunks, parts):
+    encoded = [b"%b\r\n%b\r\n" % (header % len(chunk), chunk) for header, chunk in chunks]
+    last = b"0\r\n\r\nrest"
+    wire = b"".join([*encoded, last])
+    edges = [0, *sorted(place for place in places if place < len(wire)), len(wire)]
+    reads = [*encoded, last] if at_chunks else [wire[a:b] for a, b in pairwise(edges)]
+    scanned, plain = ChunkedDecoder(), ChunkedDecoder()
+    found, brought, behind = b"", [], None
+    for read in reads:
+        expected = plain.feed(read, brought)
+        ranges = scanned.scan(read, parts=parts) if scanned.open_chunk is not None else None
+        if ranges is not None:
+            found += b"".join(read[a:b] for a, b in ranges)
         else:
-            assert not failed
-            assert [read[start:stop] for start, stop in ranges] == pieces(want)
-            assert looked.open_chunk == decoded.open_chunk
-            if whole:
-                assert not looked.open_chunk
-        if behind is not None or failed:
-            return
+            events = []
+            behind = scanned.feed(read, events)
+            found += b"".join(event.payload for event in events)
+        assert found == b"".join(event.payload for event in brought)
+        assert (scanned.open_chunk, behind) == (plain.open_chunk, expected)
+        if expected is not None:
+            break
+    assert found == b"".join(chunk for _, chunk in chunks)
 
 
-@given(parts=st.lists(st.one_of(chunk, other), min_size=1, max_size=2), cut=st.integers(0, 20))
-def test_one_chunk_is_told_from_everything_else(parts, cut):
-    data = b"".join(parts)[cut:] or b"x"
-    start = whole_chunk(data)
-    ranges = ChunkedDecoder().scan(data, parts=False)
-    assert start == (ranges[0][0] if ranges is not None and len(ranges) == 1 else 0)
+@pytest.mark.parametrize(
+    ("read", "ranges", "in_part"),
+    [
+        (b"5\r\nhello\r\n", [(3, 8)], [(3, 8)]),
+        (b"5\r\nhello\r\n1\r\n\n\r\n", [(3, 8), (13, 14)], [(3, 8), (13, 14)]),
+        (b"a\r\n0123456789\r\n", [(3, 13)], [(3, 13)]),
+        (b"5\r\nhel", None, [(3, 6)]),
+        (b"1\r\na\r\n5\r\nh", None, [(3, 4), (9, 10)]),
+        (b"5\r\nhello", None, None),
+        (b"5\r\nhello\r", None, None),
+        (b"5\r\n", None, None),
+        (b"5\r", None, None),
+        (b"5", None, None),
+        (b"5\r\nhello\n\r", None, None),
+        (b"5\r\nhelloxx", None, None),
+        (b"05\r\nhello\r\n", None, None),
+        (b"A\r\n0123456789\r\n", None, None),
+        (b"5;a\r\nhello\r\n", None, None),
+        (b"5 \r\nhello\r\n", None, None),
+        (b"x\r\nhello\r\n", None, None),
+        (b"\r\nhello\r\n", None, None),
+        (b"0\r\n\r\n", None, None),
+        (b"1\r\na\r\n0\r\n\r\n", None, None),
+    ],
+)
+def test_what_is_nothing_but_chunks(read, ranges, in_part):
+    assert whole_chunk(read) == (ranges[0][0] if ranges is not None and len(ranges) == 1 else 0)
+    for parts, expected in ((False, ranges), (True, in_part)):
+        coder = ChunkedDecoder()
+        assert coder.scan(read, parts=parts) == expected
+        if expected is None:
+            assert coder.open_chunk == 0
 
 
-def test_most_reads_are_scanned():
-    """Else the tests above hold for nothing."""
-    decoder = ChunkedDecoder()
-    assert decoder.scan(b"3\r\nabc\r\n10\r\n0123456789abcdef\r\n", parts=False) == [(3, 6), (12, 28)]
-    assert decoder.scan(b"3\r\nabc\r\n10\r\n01234", parts=True) == [(3, 6), (12, 17)]
-    assert decoder.scan(b"56789abcde", parts=True) == [(0, 10)]
-    assert decoder.scan(b"f\r\n1\r\nx\r\n", parts=True) == [(0, 1), (6, 7)]
-    assert whole_chunk(b"3\r\nabc\r\n") == 3
+def test_an_open_chunk_goes_on():
+    coder = ChunkedDecoder()
+    coder.feed(b"a\r\n123", [])
+    assert coder.open_chunk == 7
+    assert coder.scan(b"45", parts=False) == [(0, 2)]
+    assert coder.open_chunk == 5
+    assert coder.scan(b"67890", parts=True) is None
+    assert coder.scan(b"67890X\n", parts=True) is None
+    assert coder.open_chunk == 5
+    assert coder.scan(b"67890\r\n1\r\nx\r\n", parts=False) == [(0, 5), (10, 11)]
+    assert coder.open_chunk == 0
+
+
+@pytest.mark.parametrize("before", [b"5\r\nhello", b"5\r\nhello\r", b"5", b"5\r\n", b"0\r\n", b"0\r\na: b\r\n"])
+def test_elsewhere_there_is_no_scanning(before):
+    coder = ChunkedDecoder()
+    coder.feed(before, [])
+    assert coder.open_chunk is None

@@ -8,6 +8,7 @@ from chaosproxy.model.validate import (
     check_request,
     check_response,
     field_problem,
+    fields_problem,
     method_problem,
     permitted_trailers,
     reason_problem,
@@ -159,3 +160,9 @@ def test_what_is_shown_of_a_peer_is_short_and_printable():
     assert text.isascii()
     assert text.isprintable()
     assert len(text) < 80
+
+
+def test_of_many_fields_the_first_that_is_wrong_is_named():
+    sound = ((b"a", b"b"), (b"c", b""))
+    assert fields_problem(sound) is None
+    assert fields_problem((*sound, (b"d e", b"f"), (b"g", b"\0"))) == "field name 'd e' is no token"
