@@ -2,7 +2,7 @@
 and without it, whatever happens in between."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,18 +66,12 @@ SMALL = 24
 gaps = st.sampled_from([0.0, 0.0, 0.1, 0.1, 1.0])
 
 
-@dataclass
-class Played:
-    """What the client got, when, and what the journal says."""
-
-    got: list[tuple[float, bytes]]
-    ended: tuple[float | None, object]
-    record: dict[str, Any]
+Script = Sequence[tuple[float, bytes]]
 
 
-def play(
-    script: Sequence[tuple[float, bytes]], scenario: list[dict[str, Any]], leave: float | None, room: int, kind: bytes
-) -> Played:
+def upstream(script: Script, kind: bytes) -> Callable[[Transport], Awaitable[None]]:
+    """Sends each piece after its gap, and the end five seconds later."""
+
     async def serve(transport: Transport) -> None:
         peer = Recorder(transport)
         await peer.read()
@@ -90,9 +84,25 @@ def play(
             await peer.send(LAST)
         await trio.sleep(300)
 
+    return serve
+
+
+@dataclass
+class Played:
+    """What the client got, when, and what the journal says."""
+
+    got: list[tuple[float, bytes]]
+    ended: tuple[float | None, object]
+    record: dict[str, Any]
+
+
+def play(script: Script, scenario: list[dict[str, Any]], leave: float | None, room: int, kind: bytes) -> Played:
     async def main() -> Played:
         document = {"version": 1, "faults": scenario}
-        async with linked(document, serve, room=room) as proxied, RawClient(proxied.connect()) as client:
+        async with (
+            linked(document, upstream(script, kind), room=room) as proxied,
+            RawClient(proxied.connect()) as client,
+        ):
             await client.send(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             with trio.move_on_after(leave or 200):
                 await client.read_all(200)
@@ -160,26 +170,15 @@ def test_the_lane_changes_nothing(script, scenario, leave, room, kind):
         assert straight == long
 
 
-def play_h2(
-    script: Sequence[tuple[float, bytes]], scenario: list[dict[str, Any]], window: int, leave: float | None
-) -> object:
+def play_h2(script: Script, scenario: list[dict[str, Any]], window: int, leave: float | None) -> object:
     """Two streams of one HTTP/2 client, the second stalled if `window` is small: its frames, and the journal."""
-
-    async def serve(transport: Transport) -> None:
-        peer = Recorder(transport)
-        await peer.read()
-        with contextlib.suppress(ConnectionError):
-            await peer.send(HEAD % b"text/event-stream")
-            for gap, data in script:
-                await trio.sleep(gap)
-                await peer.send(data)
-            await trio.sleep(5)
-            await peer.send(LAST)
-        await trio.sleep(300)
 
     async def main() -> object:
         document = {"version": 1, "faults": scenario}
-        async with linked(document, serve) as proxied, h2_client(proxied.connect(), window=window) as client:
+        async with (
+            linked(document, upstream(script, b"text/event-stream")) as proxied,
+            h2_client(proxied.connect(), window=window) as client,
+        ):
             if window == SMALL:
                 client.stalled.add(3)
             await client.request(1)
