@@ -123,3 +123,8 @@ def test_the_messages_of_a_real_grpcio_client():
     body = b"".join(pieces)
     ends = ends_of([piece for piece in pieces if piece])
     assert [message(body[a:b]) for a, b in zip([0, *ends], ends, strict=False)] == messages
+
+
+def test_the_highest_bit_alone_says_trailers():
+    assert [is_trailers(bytes([flag])) for flag in (0, 1, 0x7F, 0x80, 0xFF)] == [False, False, False, True, True]
+    assert not is_trailers(b"")

@@ -3,9 +3,10 @@
 import pytest
 
 from chaosproxy.http2.frames import frame
+from chaosproxy.http2.session import Http2Session
 from chaosproxy.model import codes
 from chaosproxy.model.messages import Abort, Data, End, Goaway, Interim, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Manner, Peer, Scope
+from chaosproxy.model.places import Framing, Manner, Peer, Role, Scope
 from chaosproxy.session import Arrived, Closed, Closing, Gone
 
 _, _, _, RST, SETTINGS, _, PING, GOAWAY, _, _ = range(10)
@@ -380,3 +381,10 @@ def test_an_answer_before_end_stream_stops_only_a_body_that_is_not_complete(serv
     server.feed(server.headers(1, (*POST, (b"content-length", announced))), server.data(1, b"abc"))
     server.session.send(1, [OK, End()])
     assert any(written.kind == "RST_STREAM" for written in server.written()) is stopped
+
+
+def test_who_leaves_without_a_word_has_broken_off_nothing():
+    assert Http2Session(Role.SERVER).receive(b"") == [Closed()]
+    begun = Http2Session(Role.SERVER)
+    begun.receive(b"PRI")
+    assert begun.receive(b"") == [Closed("FIN within a frame")]
