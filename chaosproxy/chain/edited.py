@@ -28,7 +28,7 @@ class Edited(Fault):
         """What shall stand in place of one unit: the same for no change, empty for nothing. `framing.records.payload` says
         whether it is a record or only a comment between two. A body's last line comes with a line feed even if it has
         none; then what leaves has none at its end either."""
-        raise NotImplementedError  # a fault without it is a bug of whoever wrote it
+        raise NotImplementedError  # each subclass has its own; one without is a FaultBug when it first acts
 
     def edit_part(self, raw: bytes) -> bytes:
         """The same of a unit that the end of the body has broken off: no record to whoever reads by the standard."""

@@ -32,7 +32,7 @@ class Triggered(Fault):
 
     def fire(self, now: float) -> Actions:
         """Act, right at the place."""
-        raise NotImplementedError  # a fault without it is a bug of whoever wrote it
+        raise NotImplementedError  # each subclass has its own; one without is a FaultBug when it first acts
 
     @property
     def _spent(self) -> bool:
