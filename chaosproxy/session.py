@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from chaosproxy.model.messages import Abort, Dribble, Event
-from chaosproxy.model.places import Role
+from chaosproxy.model.vocabulary import Role
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from chaosproxy.chain.resolve import chosen, events_of, made, survives
 from chaosproxy.chain.stage import Stage
 from chaosproxy.errors import FaultBug
 from chaosproxy.model.messages import End, Event
-from chaosproxy.model.places import Way
+from chaosproxy.model.vocabulary import Way
 
 
 class Chain(Leaving):

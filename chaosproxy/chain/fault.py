@@ -14,7 +14,7 @@ from chaosproxy.chain.actions import FOREVER, Actions, Note, PassOn, Rest
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import BothWays, Moment, Way
+from chaosproxy.model.vocabulary import BothWays, Moment, Way
 
 BODY = Trigger(moment=Moment.BODY)
 """Where a fault acts that may have an `at:` and has none."""

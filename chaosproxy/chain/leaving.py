@@ -10,7 +10,7 @@ from chaosproxy.chain.between import Relay
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.place import Place
 from chaosproxy.chain.stage import Stage
-from chaosproxy.model.places import Peer, Way
+from chaosproxy.model.vocabulary import Peer, Way
 
 NOBODY: frozenset[Peer] = frozenset()
 NONE: frozenset[int] = frozenset()

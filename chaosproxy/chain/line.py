@@ -17,7 +17,7 @@ from chaosproxy.chain.span import Span
 from chaosproxy.chain.stage import Stage
 from chaosproxy.framing.splitter import RecordKind, Splitter
 from chaosproxy.model.messages import Data, End, Event, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Way
+from chaosproxy.model.vocabulary import Way
 
 EMPTY: deque[Event] = deque()
 """Stands for each that is empty: it would hold 700 bytes. Nothing is ever put into it."""

@@ -12,7 +12,7 @@ from chaosproxy.chain.actions import FOREVER
 from chaosproxy.chain.neighbours import Node
 from chaosproxy.chain.stage import Stage
 from chaosproxy.model.messages import Abort, Data, End, Event
-from chaosproxy.model.places import Moment
+from chaosproxy.model.vocabulary import Moment
 
 
 class Span:

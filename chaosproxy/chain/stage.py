@@ -28,7 +28,7 @@ from chaosproxy.model.messages import (
     Trailers,
     without_length,
 )
-from chaosproxy.model.places import Moment
+from chaosproxy.model.vocabulary import Moment
 
 if TYPE_CHECKING:
     from chaosproxy.chain.span import Span

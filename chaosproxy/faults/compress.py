@@ -13,8 +13,8 @@ from typing import ClassVar, Literal
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.faults.codings import LEVELS, TRAILERS, Coding, missing
 from chaosproxy.faults.compressing import RunningCompress
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import Duration, Size, show_duration, show_size
+from chaosproxy.model.vocabulary import Way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,8 @@ from typing import ClassVar, Final, Literal
 from chaosproxy.chain.actions import Action, Actions, At
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
 from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, Interim, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import ENDLESS, Duration, Size, show_duration
+from chaosproxy.model.vocabulary import Way
 
 Distribution = Literal["uniform", "normal", "pareto"]
 

@@ -28,7 +28,7 @@ from chaosproxy.model.messages import (
     ResponseHead,
     Trailers,
 )
-from chaosproxy.model.places import Framing, Manner, Peer, Role, Scope
+from chaosproxy.model.vocabulary import Framing, Manner, Peer, Role, Scope
 from chaosproxy.session import Arrived, Closed, Closing, Signal
 
 UNBOUNDED = 1 << 40

@@ -9,8 +9,8 @@ Must not know: heads, the connection.
 from chaosproxy.http1.writer import field_lines
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import Data
-from chaosproxy.model.places import Framing
 from chaosproxy.model.validate import permitted_trailers
+from chaosproxy.model.vocabulary import Framing
 
 HALF_CHUNK = b"10\r\n"
 """A chunk of 16 bytes is announced, and none of them sent."""

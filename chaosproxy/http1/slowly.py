@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from chaosproxy.http1.encoder import BodyEncoder
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import Data, Dribble
-from chaosproxy.model.places import Framing
+from chaosproxy.model.vocabulary import Framing
 from chaosproxy.session import Slowly
 
 

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from chaosproxy.http1.heads import bodyless
 from chaosproxy.model.headers import Headers, first, replaced, values, without
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
-from chaosproxy.model.places import Framing
+from chaosproxy.model.vocabulary import Framing
 
 _REASONS = {status.value: status.phrase.encode() for status in HTTPStatus} | {
     413: b"Content Too Large",  # RFC 9110 section 15.5; older Pythons have the names of RFC 2616

@@ -22,7 +22,7 @@ from chaosproxy.http2.mistakes import ConnectionFault, StreamFault
 from chaosproxy.model.codes import FLOW_CONTROL_ERROR
 from chaosproxy.model.messages import Data
 from chaosproxy.model.messages import Event as Message
-from chaosproxy.model.places import Role
+from chaosproxy.model.vocabulary import Role
 
 ROOM = 65_536
 """Bytes that may wait here unwritten; beyond it no Data is taken and the driver stops reading."""

@@ -17,7 +17,7 @@ from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.http2.windows import Window
 from chaosproxy.model.codes import FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, PROTOCOL_ERROR, STREAM_CLOSED
 from chaosproxy.model.messages import Data
-from chaosproxy.model.places import Role
+from chaosproxy.model.vocabulary import Role
 from chaosproxy.session import Granted
 
 MANY_PAIRS = 100

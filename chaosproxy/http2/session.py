@@ -19,7 +19,7 @@ from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.http2.windows import CONNECTION_WINDOW, STREAM_WINDOW
 from chaosproxy.model.codes import CANCEL, INTERNAL_ERROR, NO_ERROR
 from chaosproxy.model.messages import Abort, Event, RequestHead
-from chaosproxy.model.places import Manner, Role, Scope
+from chaosproxy.model.vocabulary import Manner, Role, Scope
 from chaosproxy.session import Closing, Signal
 
 MAX_STREAMS = 100

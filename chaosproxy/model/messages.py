@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 from chaosproxy.model.codes import INTERNAL_ERROR
 from chaosproxy.model.headers import Headers
-from chaosproxy.model.places import Framing, Manner, Peer, Scope
+from chaosproxy.model.vocabulary import Framing, Manner, Peer, Scope
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from chaosproxy.chain.content import prepare
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead
-from chaosproxy.model.places import Manner, Peer, Scope
+from chaosproxy.model.vocabulary import Manner, Peer, Scope
 from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.client_side import ClientSide, ExchangeChannel
 from chaosproxy.proxy.hearing import Ears

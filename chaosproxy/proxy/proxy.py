@@ -18,7 +18,7 @@ from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.record import ClientView, ExchangeRecord
 from chaosproxy.model import headers as fields
 from chaosproxy.model.messages import Abort, Interim, RequestHead
-from chaosproxy.model.places import Role
+from chaosproxy.model.vocabulary import Role
 from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.bugs import report

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from chaosproxy.model import headers as fields
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead
-from chaosproxy.model.places import Peer
+from chaosproxy.model.vocabulary import Peer
 from chaosproxy.proxy import endings
 from chaosproxy.proxy.lane import Lane
 from chaosproxy.proxy.plan import Plan

@@ -6,7 +6,7 @@ Must not know: how it was dialled, who waits for one.
 from typing import Protocol
 
 from chaosproxy.model.messages import Abort
-from chaosproxy.model.places import Peer, Scope
+from chaosproxy.model.vocabulary import Peer, Scope
 from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.carrier import Carrier
 from chaosproxy.proxy.hearing import DeafUpstreamSide, UpstreamListener

@@ -9,7 +9,7 @@ from chaosproxy.chain.content import prepare
 from chaosproxy.chain.endings import Ending
 from chaosproxy.journal.record import Ending as Ended
 from chaosproxy.model.messages import Abort, Data, End, Event, Interim, ResponseHead
-from chaosproxy.model.places import Framing, Peer
+from chaosproxy.model.vocabulary import Framing, Peer
 from chaosproxy.proxy import endings
 from chaosproxy.proxy.lane import Lane
 from chaosproxy.proxy.plan import Plan

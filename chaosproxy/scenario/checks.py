@@ -7,8 +7,8 @@ its fields, but for the warning about timeouts.
 from collections.abc import Iterator, Sequence
 
 from chaosproxy.chain.fault import FaultSpec
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import show_duration
+from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario.nodes import Path
 from chaosproxy.scenario.reading import Reader
 from chaosproxy.scenario.schema import Rule

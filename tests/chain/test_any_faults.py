@@ -27,7 +27,7 @@ from chaosproxy.faults import (
     Timeout,
 )
 from chaosproxy.model.messages import Abort, End
-from chaosproxy.model.places import Manner, Moment, Peer, Scope, Way
+from chaosproxy.model.vocabulary import Manner, Moment, Peer, Scope, Way
 from chaosproxy.testing.play import GET, POST, Upload, play
 
 ENDINGS = [Ending("clean"), Ending("rst"), Ending("silence"), Ending("abort"), Ending("fin_mid_chunk")]

@@ -7,8 +7,8 @@ import pytest
 
 import chaosproxy.faults
 from chaosproxy.chain.fault import REGISTRY, FaultSpec
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import Duration, Size
+from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario.load import load
 from docs.generate import COMMAND, FAULTS, GROUPS, page, pages
 from docs.reference import parameters, reference

@@ -11,7 +11,7 @@ from itertools import pairwise
 from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.embedded.setup import read
 from chaosproxy.journal.record import ExchangeRecord
-from chaosproxy.model.places import Way
+from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario.schema import Rule, Scenario
 from tests.simulation.run import Run
 from tests.simulation.seen import Got, Served
