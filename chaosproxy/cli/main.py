@@ -15,6 +15,7 @@ COMMANDS = {
     "run": "chaosproxy.cli.run",
     "demo": "chaosproxy.cli.demo",
     "scenarios": "chaosproxy.cli.scenarios",
+    "faults": "chaosproxy.cli.faults",
     "lint": "chaosproxy.cli.lint",
     "schema": "chaosproxy.cli.schema",
     "origin": "chaosproxy.cli.origin",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from chaosproxy.cli.own_faults import own_faults
 from chaosproxy.cli.ready import check
 from chaosproxy.errors import UsageError
 from chaosproxy.model.units import duration
@@ -95,6 +96,7 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @click.option("--json", is_flag=True, help="One JSON line per finished exchange on stdout.")
 @click.option("-v", "--verbose", count=True, help="The timeline of each exchange too.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@own_faults
 def command(**given: object) -> int:
     """Run the proxy. SCENARIO is a file or the name of a shipped scenario; none is a transparent proxy.
 

@@ -72,16 +72,18 @@ def _timeouts(fault: FaultSpec) -> Iterator[tuple[str, float]]:
 
 
 def _waits(faults: Sequence[tuple[int, FaultSpec, Path]], reader: Reader) -> None:
-    """An outer hop that waits longer than an inner one never sees its own timeout: the inner one has ended it."""
-    shortest: dict[str, tuple[float, int]] = {}
+    """An outer hop that waits longer than an inner one never sees its own timeout: the inner one has ended it, and the
+    outer one passes on what there is of the answer."""
+    shortest: dict[str, tuple[float, int, Path]] = {}
     for hop, fault, path in faults:
         for kind, seconds in _timeouts(fault):
-            inner, inner_hop = shortest.get(kind, (seconds, hop))
+            where = (*path, kind)
+            inner, inner_hop, inner_path = shortest.get(kind, (seconds, hop, where))
             if inner_hop < hop and seconds > inner:
                 message = (
                     f"{kind}: this outer hop waits {show_duration(seconds)}, longer than the {show_duration(inner)} "
-                    f"of an inner hop, which will always be first"
+                    f"of an inner hop{reader.at_line(inner_path)}, which will always be first"
                 )
-                reader.complain(message, (*path, kind), warning=True)
+                reader.complain(message, where, warning=True)
             if seconds <= inner:
-                shortest[kind] = (seconds, hop)
+                shortest[kind] = (seconds, hop, where)

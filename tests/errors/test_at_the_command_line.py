@@ -21,7 +21,7 @@ FAULTS = "known: abort_upstream, bandwidth, blackhole, buffer, "
 TAKEN = "cannot listen on 127.0.0.1:TAKEN: the port is taken; choose another, or 0 for any free one"
 
 SAID = {
-    "no such command": (("rnu",), 2, "no such command 'rnu'; there are: run, demo, scenarios, lint, schema, "),
+    "no such command": (("rnu",), 2, "no such command 'rnu'; there are: run, demo, scenarios, faults, lint, schema, "),
     "no upstream": (
         ("run",),
         2,
