@@ -91,3 +91,10 @@ class FaultBug(Error):
         if isinstance(cause, BaseException) and cause.__traceback__ and (handler := cause.__traceback__.tb_next):
             said += f" in {handler.tb_frame.f_code.co_filename}, line {handler.tb_lineno}"
         super().__init__(f"fault {fault!r} in hop {hop} failed on {type(event).__name__}: {said}")
+
+
+def alone(error: BaseException) -> BaseException:
+    """What a task raised comes in a group: of one alone the reason, of several the group."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
