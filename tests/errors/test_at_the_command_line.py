@@ -178,6 +178,11 @@ SAID = {
         1,
         "nothing accepts connections at 127.0.0.1:FREE: Connection refused\n",
     ),
+    "a URL with a question": (
+        ("healthcheck", "http://x/?a=b"),
+        2,
+        "URL 'http://x/?a=b': only a host, a port and a path prefix can stand here, as in http://HOST:PORT/PREFIX\n",
+    ),
     "the health of something else": (("healthcheck", "ftp://x"), 2, f"URL 'ftp://x': {URL}\n"),
 }
 
