@@ -85,7 +85,7 @@ class Messages:
         if isinstance(head, Interim):
             stream.interims += 1
             if stream.interims > MOST_INTERIMS:
-                raise StreamFault("more than 32 interim answers", ENHANCE_YOUR_CALM)
+                raise StreamFault(f"more than {MOST_INTERIMS} interim answers", ENHANCE_YOUR_CALM)
             core.arrived(stream.number, head)
             core.bucket.charge("interim answers", floods.SMALL)
             return

@@ -163,7 +163,6 @@ class Goaway:
     last: int
 
 
-Head = RequestHead | ResponseHead
 Event = RequestHead | ResponseHead | Interim | Data | Trailers | End | Abort | Goaway
 
 
