@@ -14,7 +14,8 @@ LARGEST = SMALLEST_MAX_FRAME
 
 
 class Cutter:
-    """Whoever cuts takes whole frames from the front of what `add` gives, and hands the rest to `keep`. `preface`: the client's preface comes first (section 3.4)."""
+    """Whoever cuts takes whole frames from the front of what `add` gives, and hands the rest to `keep`. `preface`: the
+    client's preface comes first (section 3.4)."""
 
     __slots__ = ("_pieces", "_preface", "_size", "_wanted")
 
