@@ -187,6 +187,9 @@ class Wire(Sending):
         else:
             await self._reading.on(self._below.readable if self._may_read(lines) else None)
 
+    def interrupt(self) -> None:
+        self._reading.ring()
+
     def close(self) -> None:
         self._closed = True
         if self.on_due is not None:
