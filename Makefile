@@ -41,6 +41,7 @@ $(VENV)/.made:
 docs: install
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m docs.shipped
+	$(BIN)/python -m docs.incident_table
 	$(BIN)/python -m docs.packages
 
 # mitmproxy wants other versions of h11 and h2 than we do: it has an environment of its own, or is named as missing.

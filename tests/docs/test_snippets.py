@@ -26,7 +26,7 @@ FOLLOWED = [
     "demo",
     "errors-after-200",
     "finding-a-buffer",
-    "incidents",
+    "reproducing",
     "origin",
     "sidecar",
     "timeouts",

@@ -18,7 +18,7 @@ DONE = b"[DONE]"
 
 @pytest.fixture(autouse=True)
 def no_knobs(monkeypatch):
-    """The files as they are, whatever the environment of the test run says."""
+    """The files as they are, whatever the environment of the test run says; a test sets its knobs behind it."""
     for name in [name for name in os.environ if name.startswith("CHAOS_")]:
         monkeypatch.delenv(name)
 
@@ -66,7 +66,11 @@ class Told:
     """The last chunk came."""
     ending: Ending
     ended: float | None
+    watched: float
+    """How long the client watched, if nothing ended before."""
     record: ExchangeRecord | None
+    origin: Origin
+    """What the upstream saw."""
 
     @property
     def count(self) -> int:
@@ -101,5 +105,7 @@ async def told(scenario, script, *, within: float = 10_000.0, request: bytes = G
             whole=whole,
             ending=ending,
             ended=None if client.ended_at is None else round(client.ended_at - began, 3),
+            watched=within,
             record=record,
+            origin=served,
         )
