@@ -46,15 +46,16 @@ class Blocks:
         units: list[tuple[int, bytes | None]] = []
         start = 0
         for end in self._splitter.feed(payload):
-            self._hold(payload[start:end])
+            self.go_on(payload[start:end])
             units.append((end, None if self.giving_up else self.unfinished))
             self._held.clear()
             self.giving_up = False
             start = end
-        self._hold(payload[start:])
+        self.go_on(payload[start:])
         return units
 
-    def _hold(self, piece: bytes) -> None:
+    def go_on(self, piece: bytes) -> None:
+        """More of the unit, which does not end in it."""
         if self.giving_up:
             return
         self._held += piece
