@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from chaosproxy.testing.peers import Ending
-from tests.virtual.shipped import Told
+from tests.virtual.shipped import LAST, Told, unchunked
 
 _EVENT_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
@@ -96,3 +96,11 @@ def gives_up_by_content(seen: Told, idle: float) -> float | None:
 def _gives_up(times: list[float], idle: float, seen: Told) -> float | None:
     end = seen.ended if seen.ended is not None else (seen.pieces[-1][0] if seen.whole else seen.watched)
     return next((before + idle for before, after in pairwise([*times, end]) if after - before > idle), None)
+
+
+def one_event_a_read(seen: Told) -> Made:
+    """Takes each read for one event: of several it has the first, of a part of one it has nothing to parse."""
+    reads = [unchunked(data) for _, data in seen.pieces[1:] if data != LAST]
+    parsed = [re.match(rb"data: ?([^\r\n]*)\r?\n\r?\n", read) for read in reads]
+    text = "".join(content(found[1]) for found in parsed if found)
+    return Made("whole" if all(parsed) else "broken", text)
