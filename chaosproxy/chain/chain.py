@@ -8,7 +8,6 @@ Must not know: sessions, sockets, which faults exist.
 from collections.abc import Sequence
 
 from chaosproxy.chain.actions import Finish, Reply
-from chaosproxy.chain.between import Relay, watches_request
 from chaosproxy.chain.conditions import holds_for_client
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.exit import WINDOW
@@ -17,6 +16,7 @@ from chaosproxy.chain.leaving import NONE, Leaving
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.place import Place
 from chaosproxy.chain.placed import Noted, Placed
+from chaosproxy.chain.relay import Relay, watches_request
 from chaosproxy.chain.resolve import chosen, events_of, made, survives
 from chaosproxy.chain.stage import Stage
 from chaosproxy.errors import FaultBug

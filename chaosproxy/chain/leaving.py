@@ -6,9 +6,9 @@ Must not know: how an ending is made, how a fault gets its place.
 """
 
 from chaosproxy.chain.actions import Vanish
-from chaosproxy.chain.between import Relay
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.place import Place
+from chaosproxy.chain.relay import Relay
 from chaosproxy.chain.stage import Stage
 from chaosproxy.model.vocabulary import Peer, Way
 
