@@ -49,6 +49,7 @@ class RunOptions:
     quiet: bool
 
 
+LISTEN = "127.0.0.1:8666"
 KEPT = 1000
 """Exchanges kept in memory by default: some 10 MB of streams of a hundred events each, and 250 MB of the longest that a
 record can tell of. A proxy in a container runs for weeks."""
@@ -58,7 +59,7 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @click.command("run", context_settings={"auto_envvar_prefix": "CHAOSPROXY"})
 @click.argument("scenarios", nargs=-1, metavar="[SCENARIO ...]", envvar="CHAOSPROXY_SCENARIO")
 @click.option("--upstream", multiple=True, metavar="URL", help="http://, https:// or h2c://; repeated: round robin.")
-@click.option("--listen", multiple=True, metavar="HOST:PORT", default=("127.0.0.1:8666",), show_default=True)
+@click.option("--listen", multiple=True, metavar="HOST:PORT", default=(LISTEN,), show_default=True)
 @click.option("--tls", metavar="auto|CERT:KEY", help="Serve TLS; auto makes a throw-away CA.")
 @click.option("--ca-out", type=PATH, help="Where --tls auto writes its CA certificate.")
 @click.option("--upstream-ca", type=PATH, help="CA certificates to trust for https upstreams.")
