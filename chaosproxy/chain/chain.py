@@ -84,7 +84,7 @@ class Chain(Leaving):
     @property
     def due(self) -> float:
         """When `wake` is wanted next, at the earliest; infinite if never."""
-        return min(self.request.due, self.response.due)
+        return min(self.request.rings, self.response.rings)
 
     def wake(self, now: float) -> None:
         """Do all that is due at `now`, on both ways."""
@@ -107,12 +107,15 @@ class Chain(Leaving):
 
     def cue(self, name: str, now: float) -> None:
         """A named input from outside, to every fault."""
+        self.wake(now)
         for stage in self._acting:
             stage.hears_cue(name, now)
         self.settle(now)
 
     def close(self, now: float) -> None:
         """The exchange is over: note every fault that never acted, and why."""
+        self.request.catch_up(now)
+        self.response.catch_up(now)
         for stage in self._acting:
             for time, detail in stage.fault.deeds:
                 self.note(stage, "fired", detail, time)
@@ -151,6 +154,8 @@ class Chain(Leaving):
     def finish(self, place: Place, finish: Finish, now: float) -> None:
         """A fault ends the exchange, in the first way that is possible at its place now."""
         out = self._responses[place.index]
+        if out.line is not place.line:
+            out.line.catch_up(now)
         if out.sealed or out.mute:
             return  # it is over here already
         out.rouse()
@@ -186,6 +191,8 @@ class Chain(Leaving):
         """A fault answers by itself: the answer travels on from its place."""
         out = self._responses[place.index]
         cause = place.placed.spec.name
+        if out.line is not place.line:
+            out.line.catch_up(now)
         if out.passed_head or out.sealed or out.mute:
             self.note(place, "not_fired", "head sent", now)
             return

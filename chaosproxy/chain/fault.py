@@ -58,6 +58,9 @@ class Fault:
     """The initial rest; None = awake from the start. From `reached` on, awake unless it answers a new Rest."""
     capacity: int = 0
     """Room in bytes while awake. 0: it admits what the next place admits."""
+    delays: float = 0.0
+    """While awake it lets go of a Data no sooner than so many seconds after it came, and does nothing else with it before:
+    so the chain may show it one later than it came, with the time at which it came."""
     held: int = 0
     """Body bytes it holds itself; truthful at every return."""
     due: float = math.inf

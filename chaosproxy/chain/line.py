@@ -11,6 +11,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 
+from chaosproxy.chain.deadlines import NONE, plan
 from chaosproxy.chain.exit import WINDOW, Exit
 from chaosproxy.chain.neighbours import Node
 from chaosproxy.chain.span import Span
@@ -27,8 +28,9 @@ class Line:
     """The places of one way, in the order it travels."""
 
     __slots__ = (
-        "_admitted", "_stopped", "blocked", "bytes_in", "chunks_in", "coded", "complete", "completing", "dirty",
-        "due", "entry", "exit", "first", "has_head", "kind", "lazy", "records", "records_in", "stages", "waiting", "way",
+        "_admitted", "blocked", "bytes_in", "chunks_in", "coded", "complete", "completing", "dirty", "due", "entry",
+        "exit", "first", "has_head", "kind", "lazy", "records", "records_in", "rings", "stages", "stopped", "unseen",
+        "waiting", "way",
     )  # fmt: skip
 
     def __init__(self, way: Way, stages: Sequence[Stage], *, window: int = WINDOW, lazy: bool = True) -> None:
@@ -53,14 +55,18 @@ class Line:
         self.complete = False
         """The End has been pushed."""
         self.due = math.inf
-        """When `wake` is wanted, at the earliest."""
+        """When something is to be done, at the earliest: before anything else happens that is later."""
+        self.rings = math.inf
+        """When `wake` is wanted, at the earliest: `due`, unless nobody can tell."""
+        self.unseen: list[Stage] = NONE
+        """The places whose leavings nobody can tell, in travelling order."""
         self.dirty = False
         """Deadlines may have moved nearer."""
         self.blocked = False
         """Something waits for room."""
         self.bytes_in = self.records_in = self.chunks_in = 0
         self._admitted = 0
-        self._stopped: list[Stage] = []
+        self.stopped: list[Stage] = NONE
         """Whose idle clock stands still because its output is blocked."""
         for stage in self.stages:
             stage.line = self
@@ -202,7 +208,7 @@ class Line:
         if full and exit_.has_room(now):
             self.pump(now)
             self._resume(now)
-            self._plan(now)
+            plan(self, now)
         if self.completing is not None:
             exit_.records_out += any(event is self.completing for event in events)
         return events
@@ -216,13 +222,15 @@ class Line:
             return
         if self.blocked:
             self.pump(now)
-        if self._stopped:
+        if self.stopped:
             self._resume(now)
-        self._plan(now)
+        plan(self, now)
 
     def pump(self, now: float) -> None:
         """Move up whatever has room, nearest the exit first: only what lies nearer the exit can free room."""
         self.blocked = False
+        for stage in self.unseen:
+            stage.catch_up(now)
         for stage in reversed(self.stages):
             if stage.outbox:
                 stage.release(now)
@@ -243,39 +251,44 @@ class Line:
     def wake(self, now: float) -> None:
         """Do all that is due at `now`."""
         self.pump(now)
-        self._resume(now)
+        if self.stopped:
+            self._resume(now)
         for stage in self.stages:
-            if stage.clocked and stage.timer_due(now) <= now:
+            if stage.clocked and (stage.span is None or stage.span.due <= now) and stage.timer_due(now) <= now:
                 stage.timer(now)
         if self.blocked:
             self.pump(now)
-        self._resume(now)
-        self._plan(now)
+        if self.stopped:
+            self._resume(now)
+        plan(self, now)
+
+    def catch_up(self, now: float) -> None:
+        """Before somebody outside touches a place."""
+        if self.due <= now:
+            self.wake(now)
+
+    def due_by(self, time: float) -> None:
+        """Be woken at `time` at the latest."""
+        self.due, self.rings = min(self.due, time), min(self.rings, time)
 
     def _resume(self, now: float) -> None:
         """Start the idle clocks again that stood still and whose output has room."""
-        waiting, self._stopped = self._stopped, []
+        waiting, self.stopped = self.stopped, NONE
         for stage in waiting:
             if stage.behind.has_room(now):
                 stage.hears_room(now)
             else:
-                self._stopped.append(stage)
+                self.stopped = [*self.stopped, stage]
 
-    def _plan(self, now: float) -> None:
-        self.dirty = False
-        due = math.inf
-        for stage in self.stages:
-            if not stage.clocked:
-                continue
-            due = min(due, stage.due(now))
-            if stage.stopped is None and stage.idles and not stage.behind.has_room(now):
-                stage.stopped = now
-                self._stopped.append(stage)
-        self.due = due
+    def stop_clock(self, stage: Stage, now: float) -> None:
+        """The output of `stage` is blocked: silence does not count, if it counts at all."""
+        if stage.stopped is None and stage.idles:
+            stage.stopped = now
+            self.stopped = [*self.stopped, stage]
 
     def start(self, now: float) -> None:
         """The exchange begins."""
-        self._plan(now)
+        plan(self, now)
 
     def discard(self, *, keep: bool = False) -> None:
         """Nobody wants what still comes, nor (but with `keep`) what has come through and was not taken."""

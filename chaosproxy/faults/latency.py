@@ -82,6 +82,8 @@ class RunningLatency(Fault):
         if spec.jitter:
             self._detail += f" +- {show_duration(spec.jitter)} ({spec.distribution})"
         self.capacity = spec.capacity
+        if spec.distribution == "uniform":  # no draw of which strays further
+            self.delays = max(0.0, self._delay - self._jitter)
 
     def data(self, data: Data, now: float) -> Actions:
         return self._late(data, now)

@@ -35,6 +35,7 @@ class RunningLate(Fault):
     def __init__(self, spec):
         self._seconds = spec.seconds
         self.capacity = spec.room
+        self.delays = spec.seconds
 
     def data(self, data, now):
         return (At(now + self._seconds, data),)

@@ -169,6 +169,27 @@ async def test_a_fault_that_delays_does_set_one(streams, mock_clock):
         assert named(seen, "/proxy/alarm.py", "Alarm.set") == 1
 
 
+FIVE = {"latency": "5ms"}
+FAR = {"version": 1, "hops": [{"faults": [FIVE, {"timeout": {"idle": "60s"}}]}, {"faults": [FIVE]}]}
+
+
+async def test_two_lines_in_a_row_are_one_ring_an_event(streams, mock_clock):
+    async with linked(FAR, streams.serve, room=ROOM) as proxy:
+        await streams.opened(proxy, 1)
+        for _ in range(2):  # the head, of which everybody on its way is told
+            mock_clock.jump(1)
+            await wait_all_tasks_blocked()
+        streams.received()
+        with calls() as seen:
+            for _ in range(5):
+                await streams.says(1)
+                for _ in range(3):
+                    mock_clock.jump(0.005)
+                    await wait_all_tasks_blocked()
+        assert b"".join(streams.received()) == EVENT * 5
+        assert named(seen, "/proxy/exchange.py", "Exchange.ring") == 5
+
+
 async def test_a_body_of_known_length_leaves_as_the_very_bytes_that_came(streams, mock_clock):
     body = bytes(100_000)
 
