@@ -34,6 +34,7 @@ FAULTS = {
     "hold_head": Variant(f"{{until: first_byte, {_ELSEWHERE}}}", "first_byte"),
     "latency": Variant(f"{{delay: 5ms, {_ELSEWHERE}}}", "5ms"),
     "pace": Variant(f"{{events: 1, every: 10ms, {_ELSEWHERE}}}", "{events: 1, every: 10ms}"),
+    "resegment": Variant(f"{{bytes: 1KiB, {_ELSEWHERE}}}", "{split: event, pause: 0s}"),
     "respond": Variant("{status: 503, if: {client_headers: {x-never: yes}}}", None),
     "stall": Variant(f"{{for: 10ms, {_NEVER}}}", "{for: 10ms, at: {event: 1, every: 2}}"),
     "strip": Variant(f"{{what: done, {_ELSEWHERE}}}", "[done, usage, comments]"),

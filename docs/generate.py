@@ -22,6 +22,7 @@ GROUPS = {
     "holding": "Holding",
     "limits": "Limits and endings",
     "content": "Content",
+    "http1": "HTTP/1",
     "abort chain": "The abort chain",
     "other": "Other",
 }

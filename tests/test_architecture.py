@@ -74,6 +74,7 @@ PUBLIC = {
         "HoldHead",
         "Latency",
         "Pace",
+        "Resegment",
         "Respond",
         "Stall",
         "Strip",

@@ -204,6 +204,11 @@ class FaultSpec:
         """In any other body it does nothing at all; the journal says so."""
         return self.reads_records
 
+    @property
+    def reads_framing(self) -> bool:
+        """It is about how a message is framed, which the raw bytes under `connections:` do not show."""
+        return False
+
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         """Impossible combinations, as (path of keys, message): checked after the fields by themselves."""
         return []

@@ -16,6 +16,7 @@ from chaosproxy.faults.headers import Headers
 from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.latency import Latency
 from chaosproxy.faults.pace import Pace
+from chaosproxy.faults.resegment import Resegment
 from chaosproxy.faults.respond import Respond
 from chaosproxy.faults.stall import Stall
 from chaosproxy.faults.strip import Strip
@@ -34,6 +35,7 @@ __all__ = [
     "HoldHead",
     "Latency",
     "Pace",
+    "Resegment",
     "Respond",
     "Stall",
     "Strip",

@@ -16,9 +16,10 @@ from chaosproxy.model.vocabulary import Framing, Manner, Peer, Scope
 
 @dataclass(slots=True)
 class Dribble:
-    """How slowly the bytes of a head, or of the size line of each chunk behind it, are to be written on HTTP/1."""
+    """How slowly the bytes of a head, or of the framing of the chunks behind it, are to be written on HTTP/1."""
 
-    region: Literal["head", "chunk_size"]
+    region: Literal["head", "chunk_size", "last_chunk"]
+    """`chunk_size`: the size line of each chunk. `last_chunk`: its size line at one time, and what is behind it."""
     nbytes: int
     """So many at a time."""
     every: float

@@ -41,6 +41,8 @@ def check_connection(faults: Sequence[FaultSpec], paths: Sequence[Path], reader:
         elif fault.reads_records:
             where = (*path, "at") if fault.at is not None and fault.at.reads_records else path
             reader.complain("a connection has no records; use bytes or time", where)
+        elif fault.reads_framing:
+            reader.complain("a connection has no chunks that could be told; this stands in a hop", path)
         _combinations(fault, path, reader)
 
 

@@ -56,16 +56,18 @@ def _mentions(document: object, *words: str) -> bool:
 def may_wait(world: World) -> bool:
     """Somebody may wait for ever."""
     large = any(len(answer.body) > 2000 for answer in world.answers.values())
+    too_small = _mentions(world.document, "'limit'") and _mentions(world.document, "'events'")
     return (
-        _mentions(world.document, "silence", "forever", "blackhole", "abort_upstream", "connections")
+        too_small  # a buffer that never holds as many events as it waits for
+        or _mentions(world.document, "silence", "forever", "blackhole", "abort_upstream", "connections")
         or any(answer.ending in ("silence", "goaway") for answer in world.answers.values())
-        or (large and _mentions(world.document, "bandwidth", "pace"))
+        or (large and _mentions(world.document, "bandwidth", "pace", "resegment"))
     )
 
 
 def may_linger(world: World) -> bool:
     """An upstream may be kept though nobody is there."""
-    return _mentions(world.document, "blackhole", "on_next_write", "ignore", "side", "connections")
+    return _mentions(world.document, "blackhole", "on_next_write", "ignore", "side", "serve", "connections")
 
 
 def complete(answer: Answer, method: bytes) -> bool:
