@@ -14,8 +14,8 @@ from chaosproxy.faults.cutting import AtRandom, Cuts, EveryBytes, EveryEvents, I
 from chaosproxy.faults.dribbling import RunningDribble
 from chaosproxy.faults.resegmenting import RunningGlue, RunningResegment
 from chaosproxy.model.messages import Dribble
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import ENDLESS, Count, Duration, Size, Within, counted
+from chaosproxy.model.vocabulary import Way
 
 Split = Literal["utf8", "crlf", "event", "last_chunk", "random"]
 LONGEST_DRAWN = 16

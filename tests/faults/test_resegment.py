@@ -3,12 +3,12 @@
 from random import Random
 
 import pytest
-from chaosproxy.model.places import Framing, Peer, Way
 
 from chaosproxy.chain.fault import Context
 from chaosproxy.faults import Resegment
 from chaosproxy.faults.resegmenting import GLUE_ROOM, ROOM
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
+from chaosproxy.model.vocabulary import Framing, Peer, Way
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, SSE, Upload
