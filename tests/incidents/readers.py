@@ -34,14 +34,14 @@ def events(payload: bytes) -> list[bytes]:
 
 
 def content(event: bytes) -> str:
-    """The words of one event: of an OpenAI chunk its delta, of anything else that is no last word all of it."""
-    if event == b"[DONE]":
-        return ""
+    """The words of one event: of an OpenAI chunk its delta, of what is no JSON object and no last word all of it."""
     try:
         chunk = json.loads(event)
-        return "".join(choice["delta"].get("content") or "" for choice in chunk["choices"])
-    except (ValueError, KeyError, TypeError):
-        return event.decode(errors="replace")
+    except ValueError:
+        return "" if event == b"[DONE]" else event.decode(errors="replace")
+    if not isinstance(chunk, dict):
+        return str(chunk)
+    return "".join(choice["delta"].get("content") or "" for choice in chunk.get("choices", ()))
 
 
 def text_of(seen: Told) -> str:
@@ -104,3 +104,14 @@ def one_event_a_read(seen: Told) -> Made:
     parsed = [re.match(rb"data: ?([^\r\n]*)\r?\n\r?\n", read) for read in reads]
     text = "".join(content(found[1]) for found in parsed if found)
     return Made("whole" if all(parsed) else "broken", text)
+
+
+def gives_up_by_events(seen: Told, idle: float) -> float | None:
+    """The same of a timer that starts anew with every event that a parser hands out, pings and empty deltas too."""
+    times = [time for time, data in seen.pieces if events(data.partition(b"\r\n")[2])]
+    return _gives_up([0.0, *times], idle, seen)
+
+
+def ids_of(body: bytes) -> list[int]:
+    """The ids of the events in a body, with whatever framing."""
+    return [int(found) for found in re.findall(rb"id: (\d+)\n", body)]

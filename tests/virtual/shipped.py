@@ -71,10 +71,18 @@ class Told:
     record: ExchangeRecord | None
     origin: Origin
     """What the upstream saw."""
+    began: float
+    """When the request was sent, by the clock."""
 
     @property
     def count(self) -> int:
         return sum(count for _, count in self.events)
+
+    @property
+    def hung_up(self) -> tuple[Ending | None, float | None]:
+        """How and when the first connection to the upstream was ended by the proxy."""
+        peer = self.origin.peers[0]
+        return peer.ending, None if peer.ended_at is None else round(peer.ended_at - self.began, 3)
 
     @property
     def payload(self) -> bytes:
@@ -108,4 +116,5 @@ async def told(scenario, script, *, within: float = 10_000.0, request: bytes = G
             watched=within,
             record=record,
             origin=served,
+            began=began,
         )
