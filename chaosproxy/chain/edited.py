@@ -14,6 +14,7 @@ from chaosproxy.chain.editing import Editing
 from chaosproxy.chain.fault import Context, Fault
 from chaosproxy.chain.sought import Sought
 from chaosproxy.chain.trigger import Trigger
+from chaosproxy.framing.records import payload
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
 
 EACH = Trigger(event=1, every=1)
@@ -38,10 +39,10 @@ class Edited(Fault):
         self._now = 0.0
         self._said: list[Note] = []
 
-    def edit(self, raw: bytes) -> bytes:
-        """What shall stand in place of one unit: the same for no change, empty for nothing. `framing.records.payload` says
-        whether it is a record or only a comment between two. A body's last line comes with a line feed even if it has
-        none; then what leaves has none at its end either."""
+    def edit(self, raw: bytes) -> bytes | tuple[bytes, ...]:
+        """What shall stand in place of one unit: the same for no change, empty for nothing, or several pieces.
+        `is_record` says whether it is one or only a comment between two. A body's last line comes with a line feed even
+        if it has none; then what leaves has none at its end either."""
         raise NotImplementedError  # each subclass has its own; one without is a FaultBug when it first acts
 
     def edit_part(self, raw: bytes) -> bytes:
@@ -57,6 +58,10 @@ class Edited(Fault):
         assert self._sought is not None
         assert self._editing is not None
         return self._sought.means(raw, self._editing.ended, self._now)
+
+    def is_record(self, raw: bytes) -> bool:
+        """From `edit`: whether this unit is a record (or a chunk, if these are edited)."""
+        return self._at.chunk is not None or (self.kind is not None and payload(self.kind, raw) is not None)
 
     def unread(self) -> None:
         """A unit has passed that was too long to be read: it counts, and nothing is done to it."""
@@ -138,7 +143,8 @@ class Edited(Fault):
 
     def _edit_last(self, raw: bytes) -> bytes:
         """A line without its line feed, with what is kept behind it."""
-        left, self.kept = self.edit(raw + b"\n") + self.kept, b""
+        new = self.edit(raw + b"\n")
+        left, self.kept = (new if isinstance(new, bytes) else b"".join(new)) + self.kept, b""
         return left.removesuffix(b"\n")
 
     def _body_over(self, editing: Editing, event: Event) -> Actions:

@@ -15,14 +15,15 @@ from chaosproxy.framing.choose import splitter_for
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Data
 
-Edit = Callable[[bytes], bytes]
-"""One unit in, what shall stand in its place out: the same for no change, empty to remove it."""
+Edit = Callable[[bytes], bytes | tuple[bytes, ...]]
+"""One unit in, what shall stand in its place out: the same for no change, empty to remove it; of several each is a piece
+of its own."""
 
 
 class Editor(Protocol):
     """Who says what becomes of the units."""
 
-    def edit(self, raw: bytes) -> bytes:
+    def edit(self, raw: bytes) -> bytes | tuple[bytes, ...]:
         """An `Edit`; asked for each unit."""
         ...
 
@@ -120,12 +121,14 @@ class Editing:
         """Everything held, as it stands."""
         return self._marked(self._pieces.take(self.held))
 
-    def _replaced(self, unit: bytes, new: bytes, behind: int) -> list[Data]:
+    def _replaced(self, unit: bytes, new: bytes | tuple[bytes, ...], behind: int) -> list[Data]:
         """What stands in front of `unit`, which has ended `behind` bytes before the end of what is held; then `new`."""
         left = self._marked(self._pieces.take(self.held - behind - len(unit)))
         self._pieces.take(len(unit))
         self.edited = True
-        return left + self.put(new) if new else left
+        for one in (new,) if isinstance(new, bytes) else new:
+            left += self.put(one) if one else []
+        return left
 
     def _marked(self, pieces: list[Data]) -> list[Data]:
         """What leaves, with the record ends that are in it now."""

@@ -18,10 +18,13 @@ from chaosproxy.faults import (
     Buffer,
     ClientAbort,
     Cut,
+    Drop,
+    Duplicate,
     ErrorEvent,
     HoldHead,
     Latency,
     Pace,
+    Reorder,
     Resegment,
     Stall,
     Strip,
@@ -77,6 +80,9 @@ def fault(random: Random) -> FaultSpec:
         Timeout(idle=pick([0.5, 1.5]), **narrowed),
         Buffer(bytes=pick([10, 40]), every=pick([None, 0.7]), **narrowed),
         Cut(at=at, then=(pick(ENDINGS),), **either),
+        Drop(at=at, count=pick([1, 2]), **either),
+        Duplicate(at=at, copies=pick([1, 3]), later=pick([0, 1, 2]), **either),
+        Reorder(at=at, later=pick([1, 2]), **either),
         ClientAbort(mode=pick(["propagate", "ignore", "on_next_write"]), **narrowed),
     ]
     return pick([one for one in made if not one.problems()])
