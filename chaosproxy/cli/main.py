@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import traceback
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import Any
 
 import click
@@ -45,7 +45,7 @@ class Lazy(click.Group):
 
 
 @click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(metadata.version("chaosproxy"), prog_name="chaosproxy")
+@click.version_option(package_name="chaosproxy", prog_name="chaosproxy")  # which reads it only when it is asked for
 def program() -> None:
     """A programmable buffering and chaos proxy for streaming clients."""
 

@@ -1,5 +1,6 @@
 """`chaosproxy run [SCENARIO ...] --upstream URL`: the proxy in the foreground."""
 
+import gc
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,8 +105,11 @@ def command(**given: object) -> int:
     Every option has an environment variable: CHAOSPROXY_UPSTREAM, CHAOSPROXY_JOURNAL_LIMIT and so on; that of the
     scenarios is CHAOSPROXY_SCENARIO. Several values stand with blanks between them. The command line wins.
     """
+    gc.disable()  # what is loaded stays: each collection would look through all of it, and find nothing
     from chaosproxy.cli.serving import serve  # noqa: PLC0415 - trio is loaded by whoever needs it
 
+    gc.freeze()
+    gc.enable()
     options = RunOptions(**given)  # type: ignore[arg-type] # click has checked each
     if not options.upstream:
         raise UsageError("run needs --upstream URL (or CHAOSPROXY_UPSTREAM), the server behind it: http://HOST:PORT")
