@@ -89,9 +89,6 @@ class Dribbling:
     async def readable(self) -> None:
         await self._below.readable()
 
-    def interrupt(self) -> None:
-        self._below.interrupt()
-
     async def emptied(self) -> None:
         await self._below.emptied()
 

@@ -127,9 +127,6 @@ class Memory:
         else:
             await self._below.readable()
 
-    def interrupt(self) -> None:
-        self._below.interrupt()
-
     async def writable(self) -> None:
         await self._below.writable()
         await self._flush_all()
