@@ -11,7 +11,7 @@ MITMPROXY := .venv-mitmproxy
 unexport PYTHONDONTWRITEBYTECODE
 
 test: lint
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 # What a user installs is enough for it; where everything is installed already, that is used.
 demo: $(if $(wildcard $(STAMP)),$(STAMP),$(VENV)/.plain)
@@ -41,6 +41,7 @@ $(VENV)/.made:
 docs: install
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m docs.shipped
+	$(BIN)/python -m docs.incident_table
 	$(BIN)/python -m docs.packages
 
 # mitmproxy wants other versions of h11 and h2 than we do: it has an environment of its own, or is named as missing.

@@ -14,8 +14,8 @@ from functools import partial
 from benchmarks import own
 from benchmarks.chained import ASKED_MS, EXACT
 from benchmarks.peers import Peer, Pool
-from benchmarks.programs import ROOT, UnavailableError, settle
-from benchmarks.scene import Measure, Scene, Seen, read
+from benchmarks.programs import UnavailableError, started
+from benchmarks.scene import Measure, Scene, Seen, read, reader
 
 _STREAMS = 20
 _UNTIL_LOADED = 0.3
@@ -35,13 +35,7 @@ def loading(pool: Pool, port: int, measure: Measure, *, loaded: bool) -> Iterato
         return
     given = {"load": "events", "port": port, "pids": [], "streams": measure.streams, "rate": measure.rate}
     given |= {"seconds": 3600}
-    with subprocess.Popen(
-        [sys.executable, "-S", "-m", "benchmarks.reader", json.dumps(given)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd=ROOT,
-        preexec_fn=partial(settle, pool.origin_cpus),  # noqa: PLW1509 - no threads here
-    ) as process:
+    with reader(pool.origin_cpus, given, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             time.sleep(_UNTIL_LOADED + measure.streams * 0.003)
             yield
@@ -53,14 +47,7 @@ def loading(pool: Pool, port: int, measure: Measure, *, loaded: bool) -> Iterato
 def sleeper(pool: Pool) -> Iterator[subprocess.Popen[str]]:
     """The process that sleeps on demand."""
     command = [sys.executable, "-m", "benchmarks.sleeper", str(pool.origin)]
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-        preexec_fn=partial(settle, pool.cpus),  # noqa: PLW1509 - no threads here
-    ) as process:
+    with started(pool.cpus, *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             yield process
         finally:

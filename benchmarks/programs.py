@@ -40,6 +40,30 @@ def settle(cpus: set[int]) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors(), resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
 
+def started(cpus: set[int], *command: str, **how) -> subprocess.Popen[str]:
+    """`command` on these processors, in the project's folder; `how` as of Popen."""
+    return subprocess.Popen(
+        command,
+        text=True,
+        cwd=ROOT,
+        preexec_fn=partial(settle, cpus),  # noqa: PLW1509 - no threads here
+        **how,
+    )
+
+
+def said(process: subprocess.Popen[str], within: float) -> str:
+    """All that it says, with both outputs piped. UnavailableError, with its last words, if it fails or takes longer."""
+    with process:
+        try:
+            out, words = process.communicate(timeout=within)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise UnavailableError(f"it has not come to an end in {within:g} s") from None
+    if process.returncode:
+        raise UnavailableError((words.strip().splitlines() or [f"it ended with status {process.returncode}"])[-1])
+    return out
+
+
 @dataclass(slots=True)
 class Starter:
     """Starts processes on one set of processors, and knows how to end them."""
@@ -53,15 +77,8 @@ class Starter:
         """Start `command`, its messages in a file of their own."""
         log = (self.folder / f"log{len(self.processes)}").open("w")
         with log:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE if piped else log,
-                stderr=log,
-                text=True,
-                cwd=ROOT,
-                preexec_fn=partial(settle, self.cpus),  # noqa: PLW1509 - no threads here
-            )
+            out = subprocess.PIPE if piped else log
+            process = started(self.cpus, *command, stdin=subprocess.DEVNULL, stdout=out, stderr=log)
         self.processes.append(process)
         return process
 

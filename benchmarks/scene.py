@@ -14,7 +14,7 @@ from functools import partial
 from typing import Protocol
 
 from benchmarks.peers import Peer, Pool
-from benchmarks.programs import ROOT, UnavailableError, settle
+from benchmarks.programs import UnavailableError, said, started
 
 Seen = dict[str, float]
 _TOO_LONG = 180.0
@@ -56,27 +56,17 @@ Make = Callable[[Pool, Measure, list[str]], AbstractContextManager[Scene]]
 """With the names of the peers that are wanted."""
 
 
+def reader(cpus: set[int], given: dict[str, object], **how) -> subprocess.Popen[str]:
+    """The program that makes a load and reads it; `how` as of Popen."""
+    # -S: it needs the standard library alone, and starts in half the time.
+    return started(cpus, sys.executable, "-S", "-m", "benchmarks.reader", json.dumps(given), **how)
+
+
 def read(cpus: set[int], load: str, peer: Peer, **arguments) -> Seen:
     """What a reader saw of one peer. UnavailableError, with its last words, if it saw nothing."""
     given = {"load": load, "port": peer.port, "pids": peer.pids, **arguments}
-    # -S: it needs the standard library alone, and starts in half the time.
-    command = [sys.executable, "-S", "-m", "benchmarks.reader", json.dumps(given)]
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-        preexec_fn=partial(settle, cpus),  # noqa: PLW1509 - no threads here
-    ) as process:
-        try:
-            out, words = process.communicate(timeout=_TOO_LONG)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise UnavailableError("the reader did not come to an end") from None
-    if process.returncode:
-        raise UnavailableError((words.strip().splitlines() or [f"the reader ended with {process.returncode}"])[-1])
-    seen: Seen = json.loads(out)
+    process = reader(cpus, given, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    seen: Seen = json.loads(said(process, _TOO_LONG))
     return seen
 
 

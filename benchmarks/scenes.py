@@ -12,7 +12,7 @@ from functools import partial
 
 from benchmarks import chained, exact, starting
 from benchmarks.peers import PAIRS, Peer, Pool
-from benchmarks.programs import ROOT, UnavailableError, need, settle
+from benchmarks.programs import UnavailableError, need, said, started
 from benchmarks.scene import Make, Measure, Scene, Seen, each, plain, read
 
 _PER_WRITE = 10
@@ -20,6 +20,7 @@ _PER_WRITE = 10
 _MIB_IN_PIECES = 16
 _ENOUGH = 0.75
 """Of the time of a visit, where there are so many events or requests that less will do."""
+_TOO_LONG = 300.0
 PROXY = "chaosproxy"
 
 
@@ -134,47 +135,34 @@ def tls(pool: Pool, measure: Measure, names: list[str]) -> Scene:
 
 def faults(pool: Pool, measure: Measure, names: list[str]) -> Scene:
     """Each fault alone, and six in a row; a proxy's own scene, with half the streams' time."""
-    scene = Scene("faults", f"faults, {measure.streams} streams x {measure.rate:g}/s", {})
-    try:
-        peer = pool.peer(f"{PROXY}, every fault")
-    except UnavailableError as reason:
-        scene.absent[PROXY] = str(reason)
-        return scene
-    for row, (prefix, gzip) in chained.variants().items():
-        scene.rows[row] = partial(
-            read,
-            pool.origin_cpus,
-            "events",
-            peer,
-            prefix=prefix,
-            gzip=gzip,
-            streams=measure.streams,
-            rate=measure.rate,
-            seconds=measure.seconds / 2,
-            warm_up=measure.warm_up / 2,
-        )
-    return scene
+    rows = {
+        row: {"prefix": prefix, "gzip": gzip, "streams": measure.streams, "rate": measure.rate}
+        for row, (prefix, gzip) in chained.variants().items()
+    }
+    title = f"faults, {measure.streams} streams x {measure.rate:g}/s"
+    return _of_every_fault(Scene("faults", title, {}), pool, measure, "events", rows)
 
 
 def endings(pool: Pool, measure: Measure, names: list[str]) -> Scene:
     """Short streams with a fault at their end or in their place."""
-    scene = Scene("endings", f"streams of {chained.TALE} events, a connection each", {})
+    rows = {
+        row: {"path": path, "events": chained.TALE if leaves else 0}
+        for row, (path, leaves) in chained.endings().items()
+    }
+    title = f"streams of {chained.TALE} events, a connection each"
+    return _of_every_fault(Scene("endings", title, {}), pool, measure, "tales", rows)
+
+
+def _of_every_fault(scene: Scene, pool: Pool, measure: Measure, load: str, rows: dict[str, dict]) -> Scene:
+    """With a row for each set of arguments, for half of a visit's time, all of the one process that has every fault."""
     try:
         peer = pool.peer(f"{PROXY}, every fault")
     except UnavailableError as reason:
         scene.absent[PROXY] = str(reason)
         return scene
-    for row, (path, leaves) in chained.endings().items():
-        scene.rows[row] = partial(
-            read,
-            pool.origin_cpus,
-            "tales",
-            peer,
-            path=path,
-            events=chained.TALE if leaves else 0,
-            seconds=measure.seconds / 2,
-            warm_up=measure.warm_up / 2,
-        )
+    times = {"seconds": measure.seconds / 2, "warm_up": measure.warm_up / 2}
+    for row, given in rows.items():
+        scene.rows[row] = partial(read, pool.origin_cpus, load, peer, **given, **times)
     return scene
 
 
@@ -230,18 +218,9 @@ def further(pool: Pool, measure: Measure, names: list[str]) -> Scene:
 
 
 def _further(pool: Pool, times: int) -> dict[str, Seen]:
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.further", str(times)],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=300,
-        preexec_fn=partial(settle, pool.cpus),
-    )
-    if done.returncode:
-        raise UnavailableError(done.stderr.strip().splitlines()[-1])
-    seen: dict[str, Seen] = json.loads(done.stdout)
+    command = [sys.executable, "-m", "benchmarks.further", str(times)]
+    process = started(pool.cpus, *command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    seen: dict[str, Seen] = json.loads(said(process, _TOO_LONG))
     return seen
 
 

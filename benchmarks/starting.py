@@ -14,7 +14,7 @@ from functools import partial
 
 from benchmarks.cpu import spent
 from benchmarks.peers import Pool
-from benchmarks.programs import ROOT, UnavailableError, free_port, settle
+from benchmarks.programs import UnavailableError, free_port, started
 from benchmarks.scene import Measure, Scene, Seen
 
 _TOO_LONG = 30.0
@@ -24,15 +24,14 @@ _IMPORT = "import trio, h11, h2.connection, yaml, sys; print(); sys.stdin.read()
 def _begin(pool: Pool, *command: str) -> tuple[float, subprocess.Popen[str]]:
     compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, *command],
+    process = started(
+        pool.cpus,
+        sys.executable,
+        *command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        text=True,
-        cwd=ROOT,
         env=compiled | {"PYTHONPYCACHEPREFIX": str(pool.folder / "compiled")},
-        preexec_fn=partial(settle, pool.cpus),  # noqa: PLW1509 - no threads here
     )
     return began, process
 

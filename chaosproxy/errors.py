@@ -49,7 +49,7 @@ class ScenarioError(Error):
 
 
 class UsageError(Error):
-    """A wrong option or an unusable file named on the command line (exit status 2)."""
+    """A wrong option or argument, or an unusable file that one names (exit status 2)."""
 
 
 class UnavailableError(Error):
@@ -73,12 +73,8 @@ def cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> Unavai
     return UnavailableError(f"cannot listen on {shown}:{port}: {reason}")
 
 
-class ClientFault(Error):
-    """The client broke a rule of its protocol."""
-
-
 class UpstreamFault(Error):
-    """The upstream broke a rule of its protocol, or could not be reached."""
+    """The upstream could not be reached, or speaks what it was not asked for."""
 
 
 class FaultBug(Error):
@@ -91,3 +87,10 @@ class FaultBug(Error):
         if isinstance(cause, BaseException) and cause.__traceback__ and (handler := cause.__traceback__.tb_next):
             said += f" in {handler.tb_frame.f_code.co_filename}, line {handler.tb_lineno}"
         super().__init__(f"fault {fault!r} in hop {hop} failed on {type(event).__name__}: {said}")
+
+
+def alone(error: BaseException) -> BaseException:
+    """What a task raised comes in a group: of one alone the reason, of several the group."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import chaosproxy.faults  # noqa: F401 -- its import registers the faults
 from chaosproxy.chain.fault import REGISTRY
-from docs.reference import Reference, reference
+from chaosproxy.scenario.reference import Reference, reference
 from docs.timeline import timeline
 
 FAULTS = Path(__file__).parent / "faults"
@@ -22,6 +22,7 @@ GROUPS = {
     "holding": "Holding",
     "limits": "Limits and endings",
     "content": "Content",
+    "http1": "HTTP/1",
     "abort chain": "The abort chain",
     "other": "Other",
 }

@@ -1,6 +1,6 @@
 """`make docs`: writes the page of the shipped scenarios, `docs/shipped-scenarios.md`, from their own words.
 
-What stands there is each file's `about` and the three parts of the comment at its head.
+What stands there is each file's `about` and the parts of the comment at its head.
 """
 
 import re
@@ -20,7 +20,15 @@ Each is used by its name, nothing needs to be written: `chaosproxy demo NAME` sh
 """
 _TITLES = {"http2": "HTTP/2"}
 _KNOB = re.compile(r"CHAOS_\w+")
-_MARKS = {"In the field": "In the field", "A good client": "A good client", "Knobs": "To turn"}
+_COMMAND = re.compile(r"(?:CHAOS_\w+=(?:'[^']*'|\S+) )*chaosproxy run .*?--upstream URL")
+_MARKS = {
+    "In the field": "In the field",
+    "Seen": "Seen",
+    "A good client": "A good client",
+    "A bad client": "A bad client",
+    "Knobs": "To turn",
+    "Reproduce": "Reproduce",
+}
 
 
 def page() -> str:
@@ -37,7 +45,8 @@ def _section(file: Path) -> str:
     lines = [f"### {file.stem}", "", about, ""]
     for name, text in head(file).items():
         if text != "none.":
-            lines.append(f"- **{_MARKS[name]}:** {_KNOB.sub(_as_code, text)}")
+            marked = _COMMAND.sub(_as_code, text) if name == "Reproduce" else _KNOB.sub(_as_code, text)
+            lines.append(f"- **{_MARKS[name]}:** {marked}")
     return "\n".join([*lines, ""])
 
 

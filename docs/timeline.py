@@ -5,7 +5,7 @@ from collections import deque
 
 from chaosproxy.model.headers import first
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Manner, Peer
+from chaosproxy.model.vocabulary import Framing, Manner, Peer
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import Played, Upload, play
 from chaosproxy.testing.play import GET, POST, SSE, Step

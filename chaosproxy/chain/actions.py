@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chaosproxy.chain.endings import Ending
 from chaosproxy.model.messages import Data, Event, ResponseHead
-from chaosproxy.model.places import Moment, Way
+from chaosproxy.model.vocabulary import Moment, Way
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ Must not know: sessions, sockets, which faults exist.
 from collections.abc import Sequence
 
 from chaosproxy.chain.actions import Finish, Reply
-from chaosproxy.chain.between import Relay, watches_request
 from chaosproxy.chain.conditions import holds_for_client
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.exit import WINDOW
@@ -17,11 +16,12 @@ from chaosproxy.chain.leaving import NONE, Leaving
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.place import Place
 from chaosproxy.chain.placed import Noted, Placed
+from chaosproxy.chain.relay import Relay, watches_request
 from chaosproxy.chain.resolve import chosen, events_of, made, survives
 from chaosproxy.chain.stage import Stage
 from chaosproxy.errors import FaultBug
 from chaosproxy.model.messages import End, Event
-from chaosproxy.model.places import Way
+from chaosproxy.model.vocabulary import Way
 
 
 class Chain(Leaving):
@@ -84,7 +84,7 @@ class Chain(Leaving):
     @property
     def due(self) -> float:
         """When `wake` is wanted next, at the earliest; infinite if never."""
-        return min(self.request.due, self.response.due)
+        return min(self.request.rings, self.response.rings)
 
     def wake(self, now: float) -> None:
         """Do all that is due at `now`, on both ways."""
@@ -107,12 +107,15 @@ class Chain(Leaving):
 
     def cue(self, name: str, now: float) -> None:
         """A named input from outside, to every fault."""
+        self.wake(now)
         for stage in self._acting:
             stage.hears_cue(name, now)
         self.settle(now)
 
     def close(self, now: float) -> None:
         """The exchange is over: note every fault that never acted, and why."""
+        self.request.catch_up(now)
+        self.response.catch_up(now)
         for stage in self._acting:
             for time, detail in stage.fault.deeds:
                 self.note(stage, "fired", detail, time)
@@ -151,6 +154,8 @@ class Chain(Leaving):
     def finish(self, place: Place, finish: Finish, now: float) -> None:
         """A fault ends the exchange, in the first way that is possible at its place now."""
         out = self._responses[place.index]
+        if out.line is not place.line:
+            out.line.catch_up(now)
         if out.sealed or out.mute:
             return  # it is over here already
         out.rouse()
@@ -186,6 +191,8 @@ class Chain(Leaving):
         """A fault answers by itself: the answer travels on from its place."""
         out = self._responses[place.index]
         cause = place.placed.spec.name
+        if out.line is not place.line:
+            out.line.catch_up(now)
         if out.passed_head or out.sealed or out.mute:
             self.note(place, "not_fired", "head sent", now)
             return

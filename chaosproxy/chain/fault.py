@@ -14,7 +14,7 @@ from chaosproxy.chain.actions import FOREVER, Actions, Note, PassOn, Rest
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import BothWays, Moment, Way
+from chaosproxy.model.vocabulary import BothWays, Moment, Way
 
 BODY = Trigger(moment=Moment.BODY)
 """Where a fault acts that may have an `at:` and has none."""
@@ -58,6 +58,9 @@ class Fault:
     """The initial rest; None = awake from the start. From `reached` on, awake unless it answers a new Rest."""
     capacity: int = 0
     """Room in bytes while awake. 0: it admits what the next place admits."""
+    delays: float = 0.0
+    """While awake it lets go of a Data no sooner than so many seconds after it came, and does nothing else with it before:
+    so the chain may show it one later than it came, with the time at which it came."""
     held: int = 0
     """Body bytes it holds itself; truthful at every return."""
     due: float = math.inf
@@ -200,6 +203,11 @@ class FaultSpec:
     def needs_records(self) -> bool:
         """In any other body it does nothing at all; the journal says so."""
         return self.reads_records
+
+    @property
+    def reads_framing(self) -> bool:
+        """It is about how a message is framed, which the raw bytes under `connections:` do not show."""
+        return False
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         """Impossible combinations, as (path of keys, message): checked after the fields by themselves."""

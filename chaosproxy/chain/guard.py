@@ -7,10 +7,10 @@ Must not know: faults, sessions.
 
 from dataclasses import dataclass, field
 
-from chaosproxy.chain.between import Relay
 from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.neighbours import Node
+from chaosproxy.chain.relay import Relay
 from chaosproxy.model.grammar import Grammar, GrammarError
 from chaosproxy.model.messages import Data, Event
 

@@ -6,11 +6,11 @@ Must not know: how an ending is made, how a fault gets its place.
 """
 
 from chaosproxy.chain.actions import Vanish
-from chaosproxy.chain.between import Relay
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.place import Place
+from chaosproxy.chain.relay import Relay
 from chaosproxy.chain.stage import Stage
-from chaosproxy.model.places import Peer, Way
+from chaosproxy.model.vocabulary import Peer, Way
 
 NOBODY: frozenset[Peer] = frozenset()
 NONE: frozenset[int] = frozenset()
@@ -47,6 +47,8 @@ class Leaving:
         if Peer.CLIENT in self.unheard:
             self._unnoticed = cause
             return
+        self.request.catch_up(now)
+        self.response.catch_up(now)
         self.cancel_cause = self.cancel_cause or cause
         self.response.discard()
         self._tell(len(self._responses), now, whole=self.request.complete)
@@ -62,7 +64,7 @@ class Leaving:
         for line in (self.request, self.response):
             if line.way in vanish.ways:
                 next(stage for stage in line.stages if stage.index == place.index).vanish(vanish.time)
-                line.due = min(line.due, vanish.time)  # the one on which nothing happens now plans nothing
+                line.due_by(vanish.time)  # the one on which nothing happens now plans nothing
         if Way.REQUEST in vanish.ways:
             self._absent |= {place.index}
 

@@ -9,7 +9,7 @@ from chaosproxy.chain.actions import Actions, Finish, Rest
 from chaosproxy.chain.pieces import Remains
 from chaosproxy.chain.resolve import breaks_in_chunk
 from chaosproxy.model.messages import Data
-from chaosproxy.model.places import Moment
+from chaosproxy.model.vocabulary import Moment
 
 if TYPE_CHECKING:
     from chaosproxy.chain.place import Place

@@ -11,13 +11,14 @@ import math
 from collections import deque
 from collections.abc import Sequence
 
+from chaosproxy.chain.deadlines import NONE, plan
 from chaosproxy.chain.exit import WINDOW, Exit
 from chaosproxy.chain.neighbours import Node
 from chaosproxy.chain.span import Span
 from chaosproxy.chain.stage import Stage
 from chaosproxy.framing.splitter import RecordKind, Splitter
 from chaosproxy.model.messages import Data, End, Event, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Way
+from chaosproxy.model.vocabulary import Way
 
 EMPTY: deque[Event] = deque()
 """Stands for each that is empty: it would hold 700 bytes. Nothing is ever put into it."""
@@ -27,8 +28,9 @@ class Line:
     """The places of one way, in the order it travels."""
 
     __slots__ = (
-        "_stopped", "admitted", "blocked", "bytes_in", "chunks_in", "coded", "complete", "completing", "dirty",
-        "due", "entry", "exit", "first", "has_head", "kind", "lazy", "records", "records_in", "stages", "waiting", "way",
+        "_admitted", "blocked", "bytes_in", "chunks_in", "coded", "complete", "completing", "dirty", "due", "entry",
+        "exit", "first", "has_head", "kind", "lazy", "records", "records_in", "rings", "stages", "stopped", "unseen",
+        "waiting", "way",
     )  # fmt: skip
 
     def __init__(self, way: Way, stages: Sequence[Stage], *, window: int = WINDOW, lazy: bool = True) -> None:
@@ -53,15 +55,18 @@ class Line:
         self.complete = False
         """The End has been pushed."""
         self.due = math.inf
-        """When `wake` is wanted, at the earliest."""
+        """When something is to be done, at the earliest: before anything else happens that is later."""
+        self.rings = math.inf
+        """When `wake` is wanted, at the earliest: `due`, unless nobody can tell."""
+        self.unseen: list[Stage] = NONE
+        """The places whose leavings nobody can tell, in travelling order."""
         self.dirty = False
         """Deadlines may have moved nearer."""
         self.blocked = False
         """Something waits for room."""
         self.bytes_in = self.records_in = self.chunks_in = 0
-        self.admitted = 0
-        """Body bytes that the sender has not been credited with yet."""
-        self._stopped: list[Stage] = []
+        self._admitted = 0
+        self.stopped: list[Stage] = NONE
         """Whose idle clock stands still because its output is blocked."""
         for stage in self.stages:
             stage.line = self
@@ -119,7 +124,7 @@ class Line:
         ):
             self.admit((data,), now)
             return False
-        self.admitted += size
+        self._admitted += size
         exit_.bytes_out += size
         exit_.records_out += records
         return True
@@ -144,7 +149,7 @@ class Line:
                 entry = self.entry
                 self.blocked = True
             else:
-                self.admitted += len(data.payload)
+                self._admitted += len(data.payload)
                 first.data(data, now)
         if self.dirty or self.blocked or self.exit.size >= self.exit.window:
             self.settle(now)
@@ -179,14 +184,9 @@ class Line:
         """The next read is welcome."""
         return not self.entry
 
-    @property
-    def idle(self) -> bool:
-        """Nothing waits to be taken, or for room."""
-        return not (self.exit.events or self.entry or self.blocked or self._stopped)
-
     def take_admitted(self) -> int:
         """Body bytes admitted since last asked."""
-        admitted, self.admitted = self.admitted, 0
+        admitted, self._admitted = self._admitted, 0
         return admitted
 
     # ---- out
@@ -208,7 +208,7 @@ class Line:
         if full and exit_.has_room(now):
             self.pump(now)
             self._resume(now)
-            self._plan(now)
+            plan(self, now)
         if self.completing is not None:
             exit_.records_out += any(event is self.completing for event in events)
         return events
@@ -222,13 +222,15 @@ class Line:
             return
         if self.blocked:
             self.pump(now)
-        if self._stopped:
+        if self.stopped:
             self._resume(now)
-        self._plan(now)
+        plan(self, now)
 
     def pump(self, now: float) -> None:
         """Move up whatever has room, nearest the exit first: only what lies nearer the exit can free room."""
         self.blocked = False
+        for stage in self.unseen:
+            stage.catch_up(now)
         for stage in reversed(self.stages):
             if stage.outbox:
                 stage.release(now)
@@ -239,7 +241,7 @@ class Line:
                 if not self.first.make_room(now):
                     self.blocked = True
                     break
-                self.admitted += len(event.payload)
+                self._admitted += len(event.payload)
             self.entry.popleft()
             if isinstance(event, Data):
                 self.first.data(event, now)
@@ -249,39 +251,44 @@ class Line:
     def wake(self, now: float) -> None:
         """Do all that is due at `now`."""
         self.pump(now)
-        self._resume(now)
+        if self.stopped:
+            self._resume(now)
         for stage in self.stages:
-            if stage.clocked and stage.timer_due(now) <= now:
+            if stage.clocked and (stage.span is None or stage.span.due <= now) and stage.timer_due(now) <= now:
                 stage.timer(now)
         if self.blocked:
             self.pump(now)
-        self._resume(now)
-        self._plan(now)
+        if self.stopped:
+            self._resume(now)
+        plan(self, now)
+
+    def catch_up(self, now: float) -> None:
+        """Before somebody outside touches a place."""
+        if self.due <= now:
+            self.wake(now)
+
+    def due_by(self, time: float) -> None:
+        """Be woken at `time` at the latest."""
+        self.due, self.rings = min(self.due, time), min(self.rings, time)
 
     def _resume(self, now: float) -> None:
         """Start the idle clocks again that stood still and whose output has room."""
-        waiting, self._stopped = self._stopped, []
+        waiting, self.stopped = self.stopped, NONE
         for stage in waiting:
             if stage.behind.has_room(now):
                 stage.hears_room(now)
             else:
-                self._stopped.append(stage)
+                self.stopped = [*self.stopped, stage]
 
-    def _plan(self, now: float) -> None:
-        self.dirty = False
-        due = math.inf
-        for stage in self.stages:
-            if not stage.clocked:
-                continue
-            due = min(due, stage.due(now))
-            if stage.stopped is None and stage.idles and not stage.behind.has_room(now):
-                stage.stopped = now
-                self._stopped.append(stage)
-        self.due = due
+    def stop_clock(self, stage: Stage, now: float) -> None:
+        """The output of `stage` is blocked: silence does not count, if it counts at all."""
+        if stage.stopped is None and stage.idles:
+            stage.stopped = now
+            self.stopped = [*self.stopped, stage]
 
     def start(self, now: float) -> None:
         """The exchange begins."""
-        self._plan(now)
+        plan(self, now)
 
     def discard(self, *, keep: bool = False) -> None:
         """Nobody wants what still comes, nor (but with `keep`) what has come through and was not taken."""

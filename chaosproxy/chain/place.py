@@ -29,7 +29,7 @@ class Place(ABC):
     """The state of one fault's place, and what leaves it."""
 
     __slots__ = (
-        "away", "before", "bytes", "chunks", "clocked", "closed", "director", "ended", "fault", "floor", "head", "index",
+        "away", "before", "bytes", "chunks", "clocked", "closed", "controls", "director", "ended", "fault", "floor", "head", "index",
         "inert", "last", "let_go", "line", "mute", "next", "out_bytes", "outbox", "passed_head", "pause", "placed",
         "records", "rest", "sealed", "span", "stopped", "told", "undecided",
     )  # fmt: skip
@@ -51,6 +51,8 @@ class Place(ABC):
         """Since when the idle clock stands still, because the output is blocked."""
         self.outbox: deque[tuple[float, Event]] = deque()
         self.out_bytes = 0
+        self.controls = 0
+        """Events in the outbox that are no Data."""
         self.floor = -math.inf
         self.pause = -math.inf
         """The floor of what is emitted from now on."""
@@ -153,6 +155,7 @@ class Place(ABC):
             if not self.outbox and release <= now:
                 self._leave(event, now)
                 return
+            self.controls += 1
         self.outbox.append((release, event))
         self.line.dirty = True
         if release <= now:
@@ -195,7 +198,18 @@ class Place(ABC):
                 self.next.data(event, now)
             else:
                 outbox.popleft()
+                self.controls -= 1
                 self._leave(event, now)
+
+    def catch_up(self, now: float) -> None:
+        """Let go of what has been due by `now` and whose leaving nobody could tell (`Line.unseen`), each at its own time."""
+        outbox, moment = self.outbox, -math.inf
+        while outbox and (time := max(outbox[0][0], self.floor)) <= now:
+            moment = max(moment, time)
+            _, event = outbox.popleft()
+            assert isinstance(event, Data)
+            self.out_bytes -= len(event.payload)
+            self.next.data(event, moment)
 
     def abandon(self) -> None:
         """Its receiver is gone and it has nothing more to do: what it holds is discarded."""
@@ -207,28 +221,18 @@ class Place(ABC):
         """Discard what has been emitted, and whatever will be."""
         self.mute = True
         self.outbox.clear()
-        self.out_bytes = 0
+        self.out_bytes = self.controls = 0
 
     # ---- time
 
-    def due(self, now: float) -> float:
-        """The next time after `now` at which something leaves, or (also at once) a timer fires. A Data that is due and
-        has no room is no deadline: who makes room moves it."""
-        due = math.inf
-        if self.outbox:
-            time = max(self.outbox[0][0], self.floor)
-            if time > now:
-                due = time
-        return min(due, self.timer_due(now))
-
     def timer_due(self, now: float) -> float:
         """When the fault's own timer fires."""
-        if self.span is not None:
-            self.span.settle()
         if self.away:
             return self.away  # also when what waited here has closed it just before
         if self.closed:
             return math.inf
+        if self.span is not None:
+            self.span.settle()
         rest = self.rest
         if rest is None or self.ended:
             return self.fault.due

@@ -6,24 +6,15 @@ Comments and other traffic between records are units of their own, so that a hea
 Must not know: what is done at the place.
 """
 
-from typing import Final, Protocol
-
-import re2
+from typing import Final
 
 from chaosproxy.chain.pieces import Pieces
+from chaosproxy.chain.sought import Sought
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.framing.blocks import Blocks
 from chaosproxy.framing.records import payload as carried_by
-from chaosproxy.framing.records import terminal
 from chaosproxy.framing.splitter import RecordKind
-from chaosproxy.model.json_values import holds, parse
 from chaosproxy.model.messages import Data
-
-
-class Pattern(Protocol):
-    """A compiled regular expression that runs in linear time."""
-
-    def search(self, text: bytes, /) -> object: ...
 
 
 class _Mark:
@@ -43,10 +34,9 @@ class Reading:
         self._at = at
         self._kind = kind
         self._blocks = Blocks(kind)
-        self._pattern: Pattern | None = re2.compile(at.match.encode()) if at.match is not None else None
+        self._sought = Sought(at, kind)
         self._holds = at.terminal != "after"
         self._pieces = Pieces()
-        self._seen = 0
 
     @property
     def held(self) -> int:
@@ -91,11 +81,7 @@ class Reading:
 
     def _place(self, raw: bytes) -> int | None:
         """Where in this unit the trigger acts; None if it does not."""
-        if not self._hits(raw):
-            return None
-        self._seen += 1
-        every = int(self._at.every or 0)
-        if self._seen > 1 and (every == 0 or (self._seen - 1) % every):
+        if not self._sought.means(raw):
             return None
         match self._at.terminal:
             case "inside":
@@ -104,16 +90,6 @@ class Reading:
                 return len(raw)
             case _:
                 return 0
-
-    def _hits(self, raw: bytes) -> bool:
-        if self._at.terminal is not None:
-            return terminal(self._kind, raw)
-        carried = carried_by(self._kind, raw)
-        if carried is None:
-            return False
-        if self._pattern is not None:
-            return self._pattern.search(raw) is not None
-        return self._at.json is not None and holds(parse(carried), self._at.json)
 
     def _middle(self, raw: bytes) -> int:
         carried = carried_by(self._kind, raw) or raw

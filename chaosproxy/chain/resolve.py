@@ -10,7 +10,7 @@ from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.model.codes import INTERNAL_ERROR
 from chaosproxy.model.headers import Headers, first, replaced
 from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Manner, Peer, Scope
+from chaosproxy.model.vocabulary import Framing, Manner, Peer, Scope
 
 if TYPE_CHECKING:
     from chaosproxy.chain.place import Place

@@ -12,7 +12,7 @@ from chaosproxy.chain.actions import FOREVER
 from chaosproxy.chain.neighbours import Node
 from chaosproxy.chain.stage import Stage
 from chaosproxy.model.messages import Abort, Data, End, Event
-from chaosproxy.model.places import Moment
+from chaosproxy.model.vocabulary import Moment
 
 
 class Span:
@@ -21,6 +21,8 @@ class Span:
     __slots__ = (
         "bytes",
         "chunks",
+        "due",
+        "idles",
         "last",
         "max_bytes",
         "max_chunks",
@@ -28,6 +30,7 @@ class Span:
         "next",
         "records",
         "stages",
+        "timed",
         "wants_body",
     )
 
@@ -37,7 +40,8 @@ class Span:
         self.bytes = self.records = self.chunks = 0
         self.last = -math.inf
         self.max_bytes = self.max_records = self.max_chunks = math.inf
-        self.wants_body = False
+        self.wants_body = self.timed = self.idles = False
+        self.due = -math.inf
         for stage in stages:
             stage.span = self
         self.plan()
@@ -45,11 +49,14 @@ class Span:
     def plan(self) -> None:
         """The distances to the nearest limits. Only right behind `settle`."""
         self.max_bytes = self.max_records = self.max_chunks = math.inf
-        self.wants_body = False
+        self.wants_body = self.timed = self.idles = False
+        self.due = -math.inf
         for stage in self.stages:
             rest = stage.rest
             assert rest is not None
             stage.clocked = stage.fault.due != math.inf or rest.time != math.inf or rest.idle != math.inf
+            self.timed = self.timed or stage.clocked
+            self.idles = self.idles or rest.idle != math.inf
             if rest is FOREVER:
                 continue
             self.max_bytes = min(self.max_bytes, rest.bytes - stage.bytes)
@@ -71,6 +78,22 @@ class Span:
         self.max_records -= self.records
         self.max_chunks -= self.chunks
         self.bytes = self.records = self.chunks = 0
+
+    def plan_timers(self, now: float) -> float:
+        """When the first timer of a place fires, at the earliest. At rest nothing moves a deadline nearer: what has been
+        found holds until it has come, or a place is woken; but of a clock that stands still nothing is known."""
+        if not now < self.due < math.inf:
+            self.due = min(stage.timer_due(now) for stage in self.stages if stage.clocked)
+        return self.due
+
+    def is_far(self, size: int) -> bool:
+        """No limit lies in so many bytes, whatever is in them."""
+        return (
+            self.bytes + size < self.max_bytes
+            and self.records + size < self.max_records
+            and self.chunks + size < self.max_chunks
+            and not self.wants_body
+        )
 
     def has_room(self, now: float) -> bool:
         return self.next.has_room(now)
@@ -125,6 +148,7 @@ class Span:
                 break
             if isinstance(event, End | Abort):
                 stage.closed = stage.ended = stage.sealed = True  # its timers die with the terminal
+                self.due = -math.inf
         self.next.control(event, now)
 
     def rouse(self, stage: Stage) -> None:

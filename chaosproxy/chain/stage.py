@@ -28,7 +28,7 @@ from chaosproxy.model.messages import (
     Trailers,
     without_length,
 )
-from chaosproxy.model.places import Moment
+from chaosproxy.model.vocabulary import Moment
 
 if TYPE_CHECKING:
     from chaosproxy.chain.span import Span
@@ -218,6 +218,7 @@ class Stage(Actor):
 
     def hears_request_head(self, head: RequestHead, now: float) -> None:
         """The request's head passes this fault's place on the other line."""
+        self.line.catch_up(now)
         self.request_head = (head, now)
         if self.undecided or self.closed:
             return
@@ -230,6 +231,7 @@ class Stage(Actor):
         """The request is complete at this fault's place on the other line."""
         if self.request_end is not None:
             return
+        self.line.catch_up(now)
         self.request_end = now
         if self.closed:
             return

@@ -7,8 +7,8 @@ Must not know: who acts there, what is done.
 from dataclasses import dataclass
 from typing import Literal
 
-from chaosproxy.model.places import Moment
 from chaosproxy.model.units import Duration, Size, show_duration
+from chaosproxy.model.vocabulary import Moment
 
 
 @dataclass(frozen=True, slots=True)

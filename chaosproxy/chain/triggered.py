@@ -10,7 +10,7 @@ from chaosproxy.chain.fault import Context, Fault
 from chaosproxy.chain.reading import HERE, Found, Reading
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Moment
+from chaosproxy.model.vocabulary import Moment
 
 
 class Triggered(Fault):

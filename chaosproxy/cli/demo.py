@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chaosproxy.cli.own_faults import own_faults
 from chaosproxy.cli.ready import check
 from chaosproxy.errors import UsageError
 
@@ -30,6 +31,7 @@ DEFAULT = "buffer-4k"
 )
 @click.option("--json", "as_json", is_flag=True, help="The numbers as JSON instead of the picture.")
 @click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the picture too.")
+@own_faults
 def command(scenario: str, speed: float | None, as_json: bool, svg: Path | None) -> None:
     """Ask an embedded server for a stream, straight and through SCENARIO, and draw when its events came.
 

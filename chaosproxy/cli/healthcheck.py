@@ -7,10 +7,10 @@ import socket
 
 import click
 
+from chaosproxy.cli.run import LISTEN
 from chaosproxy.proxy.address import parse_listen, parse_upstream
 
 TIMEOUT = 2.0
-LISTEN = "127.0.0.1:8666"
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, never bound
 """Where one that listens everywhere is asked."""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from chaosproxy.cli.own_faults import own_faults
 from chaosproxy.errors import Problem
 
 GOOD, BAD, UNREADABLE = 0, 1, 2
@@ -36,6 +37,7 @@ def shown(problem: Problem) -> str:
 
 @click.command("lint")
 @click.argument("files", nargs=-1, required=True, metavar="FILE ...")
+@own_faults
 @click.pass_context
 def command(context: click.Context, files: tuple[str, ...]) -> None:
     """Validate scenario files, or shipped ones by name: all problems at once, with their places. Nothing is said where

@@ -4,17 +4,18 @@ import os
 import signal
 import sys
 import traceback
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import Any
 
 import click
 
-from chaosproxy.errors import Error, ScenarioError, UnavailableError, UsageError
+from chaosproxy.errors import Error, ScenarioError, UsageError, alone
 
 COMMANDS = {
     "run": "chaosproxy.cli.run",
     "demo": "chaosproxy.cli.demo",
     "scenarios": "chaosproxy.cli.scenarios",
+    "faults": "chaosproxy.cli.faults",
     "lint": "chaosproxy.cli.lint",
     "schema": "chaosproxy.cli.schema",
     "origin": "chaosproxy.cli.origin",
@@ -44,7 +45,7 @@ class Lazy(click.Group):
 
 
 @click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(metadata.version("chaosproxy"), prog_name="chaosproxy")
+@click.version_option(package_name="chaosproxy", prog_name="chaosproxy")  # which reads it only when it is asked for
 def program() -> None:
     """A programmable buffering and chaos proxy for streaming clients."""
 
@@ -67,38 +68,27 @@ def status_of(arguments: list[str] | None = None) -> int:
         return 2
     except click.Abort:
         return 130
-    except ScenarioError as error:
-        for problem in error.problems:
-            click.echo(str(problem), err=True)
-        return 2
-    except UsageError as error:
-        click.echo(f"chaosproxy: {error}", err=True)
-        return 2
-    except (UnavailableError, Error) as error:
-        click.echo(f"chaosproxy: {error}", err=True)
-        return 3
     except BrokenPipeError:
         return 0
     except KeyboardInterrupt:
         return 130
-    except Exception as error:  # noqa: BLE001 - the last resort: one line, and the status of an internal error
-        return _last_resort(error)
+    except Exception as error:  # noqa: BLE001 - whatever it is: a line of ours, and a status
+        return _told(alone(error))
     return result if isinstance(result, int) else 0
 
 
-def _last_resort(error: Exception) -> int:
-    """What a task of the proxy raised comes in a group; of one alone the reason is shown."""
-    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    if isinstance(error, UsageError):
-        click.echo(f"chaosproxy: {error}", err=True)
-        return 2
-    if isinstance(error, Error):
-        click.echo(f"chaosproxy: {error}", err=True)
-        return 3
-    if "CHAOSPROXY_DEBUG" in os.environ:
-        traceback.print_exception(error)
-    click.echo(
-        f"chaosproxy: internal error: {type(error).__name__}: {error} (CHAOSPROXY_DEBUG=1 shows where)", err=True
-    )
-    return 3
+def _told(error: BaseException) -> int:
+    """Say what went wrong; the exit status of it."""
+    match error:
+        case ScenarioError():
+            lines = [str(problem) for problem in error.problems]
+        case Error():
+            lines = [f"chaosproxy: {error}"]
+        case _:
+            if "CHAOSPROXY_DEBUG" in os.environ:
+                traceback.print_exception(error)
+            what = f"{type(error).__name__}: {error}"
+            lines = [f"chaosproxy: internal error: {what} (CHAOSPROXY_DEBUG=1 shows where)"]
+    for line in lines:
+        click.echo(line, err=True)
+    return 2 if isinstance(error, ScenarioError | UsageError) else 3

@@ -1,10 +1,12 @@
 """`chaosproxy run [SCENARIO ...] --upstream URL`: the proxy in the foreground."""
 
+import gc
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from chaosproxy.cli.own_faults import own_faults
 from chaosproxy.cli.ready import check
 from chaosproxy.errors import UsageError
 from chaosproxy.model.units import duration
@@ -48,6 +50,7 @@ class RunOptions:
     quiet: bool
 
 
+LISTEN = "127.0.0.1:8666"
 KEPT = 1000
 """Exchanges kept in memory by default: some 10 MB of streams of a hundred events each, and 250 MB of the longest that a
 record can tell of. A proxy in a container runs for weeks."""
@@ -57,7 +60,7 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @click.command("run", context_settings={"auto_envvar_prefix": "CHAOSPROXY"})
 @click.argument("scenarios", nargs=-1, metavar="[SCENARIO ...]", envvar="CHAOSPROXY_SCENARIO")
 @click.option("--upstream", multiple=True, metavar="URL", help="http://, https:// or h2c://; repeated: round robin.")
-@click.option("--listen", multiple=True, metavar="HOST:PORT", default=("127.0.0.1:8666",), show_default=True)
+@click.option("--listen", multiple=True, metavar="HOST:PORT", default=(LISTEN,), show_default=True)
 @click.option("--tls", metavar="auto|CERT:KEY", help="Serve TLS; auto makes a throw-away CA.")
 @click.option("--ca-out", type=PATH, help="Where --tls auto writes its CA certificate.")
 @click.option("--upstream-ca", type=PATH, help="CA certificates to trust for https upstreams.")
@@ -95,14 +98,18 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @click.option("--json", is_flag=True, help="One JSON line per finished exchange on stdout.")
 @click.option("-v", "--verbose", count=True, help="The timeline of each exchange too.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@own_faults
 def command(**given: object) -> int:
     """Run the proxy. SCENARIO is a file or the name of a shipped scenario; none is a transparent proxy.
 
     Every option has an environment variable: CHAOSPROXY_UPSTREAM, CHAOSPROXY_JOURNAL_LIMIT and so on; that of the
     scenarios is CHAOSPROXY_SCENARIO. Several values stand with blanks between them. The command line wins.
     """
+    gc.disable()  # what is loaded stays: each collection would look through all of it, and find nothing
     from chaosproxy.cli.serving import serve  # noqa: PLC0415 - trio is loaded by whoever needs it
 
+    gc.freeze()
+    gc.enable()
     options = RunOptions(**given)  # type: ignore[arg-type] # click has checked each
     if not options.upstream:
         raise UsageError("run needs --upstream URL (or CHAOSPROXY_UPSTREAM), the server behind it: http://HOST:PORT")

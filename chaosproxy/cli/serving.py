@@ -92,12 +92,8 @@ class _Run:
         welcome = [f"listening on {listener.url}" for listener in listeners]
         if ca is not None and self.options.ca_out is None:  # else who runs it knows
             welcome.append(f"clients trust {ca}")
-        try:
-            with ready_file(self.options.ready_file, [listener.url for listener in listeners], ca) as announce:
-                await self._serve(proxy, listeners, announce, welcome)
-        finally:
-            for listener in listeners:
-                listener.close()
+        with ready_file(self.options.ready_file, [listener.url for listener in listeners], ca) as announce:
+            await self._serve(proxy, listeners, announce, welcome)
 
     async def _serve(
         self, proxy: Proxy, listeners: list[Listener], announce: Callable[[], None], welcome: list[str]

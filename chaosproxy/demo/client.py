@@ -16,7 +16,7 @@ from chaosproxy.http1.session import Http1Session
 from chaosproxy.http2.session import Http2Session
 from chaosproxy.model.headers import first
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead
-from chaosproxy.model.places import Role
+from chaosproxy.model.vocabulary import Role
 from chaosproxy.session import Arrived, Closed, Session
 from chaosproxy.wire import dial
 from chaosproxy.wire.transport import Transport, TruncatedError

@@ -14,7 +14,7 @@ from chaosproxy.embedded.opened import open_proxy
 from chaosproxy.embedded.setup import Source
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.messages import RequestHead
-from chaosproxy.model.places import Framing
+from chaosproxy.model.vocabulary import Framing
 from chaosproxy.proxy.address import parse_upstream
 
 DIRECT, THROUGH = "direct", "through"

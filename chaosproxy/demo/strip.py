@@ -49,8 +49,8 @@ def _counts(answer: Answer, scale: Scale) -> list[int]:
 
 
 def rows(answer: Answer, scale: Scale) -> list[str]:
-    """The strip, its top row first, as high as it needs. In the lowest: a dot where nothing came, a wave where bytes came and no event, and
-    behind it how it ended."""
+    """The strip, its top row first, as high as it needs. In the lowest: a dot where nothing came, a wave where bytes came
+    and no event, and behind it how it ended."""
     heights = [
         math.ceil(ROWS * 8 * math.log2(1 + count) / math.log2(1 + scale.most)) for count in _counts(answer, scale)
     ]

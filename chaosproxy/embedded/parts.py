@@ -19,6 +19,7 @@ from chaosproxy.proxy.planner import Planner
 from chaosproxy.proxy.proxy import Dial, Proxy, Wiring
 from chaosproxy.scenario.schema import Scenario
 from chaosproxy.wire import dial, tls
+from chaosproxy.wire.tls import Spelling, as_option
 from chaosproxy.wire.transport import Transport
 
 SEEDS = 2**31
@@ -38,15 +39,17 @@ class Parts:
         ca_out: Path | None = None,
         upstream_ca: Path | None = None,
         upstream_insecure: bool = False,
+        spelt: Spelling = as_option,
     ) -> None:
         """As the options of `run`; `tls` is `auto` or `CERT:KEY`. Without a seed, and with none in the scenario, one is
-        drawn, once."""
+        drawn, once. `spelt`: how whoever gave an option calls it."""
         self.upstreams = tuple(parse_upstream(text) for text in upstreams)
         self._addresses = [parse_listen(text) for text in listen]
         self._seed, self._drawn = seed, random.SystemRandom().randrange(SEEDS)
         self._speed = speed
         self._tls, self._ca_out = tls, ca_out
         self._upstream_ca, self._insecure = upstream_ca, upstream_insecure
+        self._spelt = spelt
         self._contexts: dict[tuple[str, ...], ssl.SSLContext] = {}
         if any(address.tls for address in self.upstreams):
             self._context(("http/1.1",))  # a CA file that cannot be read is said now, not at the first request
@@ -68,7 +71,7 @@ class Parts:
         """What clients are met with, and the file of its CA certificate: ours to remove where no `ca_out` was given."""
         if not self._tls:
             return None, None
-        return tls.server_context(self._tls, [host for host, _ in self._addresses], self._ca_out)
+        return tls.server_context(self._tls, [host for host, _ in self._addresses], self._ca_out, spelt=self._spelt)
 
     async def listeners(self, server_tls: ssl.SSLContext | None = None) -> list[Listener]:
         """Listening on every address; UnavailableError if one is taken."""
@@ -86,7 +89,7 @@ class Parts:
     def _context(self, offers: tuple[str, ...]) -> ssl.SSLContext:
         context = self._contexts.get(offers)
         if context is None:
-            context = tls.client_context(self._upstream_ca, offers, insecure=self._insecure)
+            context = tls.client_context(self._upstream_ca, offers, insecure=self._insecure, spelt=self._spelt)
             self._contexts[offers] = context
         return context
 

@@ -81,6 +81,7 @@ class Setup:
             tls=_tls(options.tls),
             upstream_ca=_path("upstream_ca", options.upstream_ca),
             upstream_insecure=options.upstream_insecure,
+            spelt=str,
         )
         return cls(read(scenario), parts, speed, _path("journal", options.journal), limit)
 
@@ -102,6 +103,6 @@ def _tls(given: Tls | None) -> str | None:
     """As the command line has it."""
     if given is None or given == "auto":
         return given
-    if not isinstance(given, tuple) or len(given) != 2 or not all(isinstance(one, str | Path) for one in given):
+    if not isinstance(given, tuple) or len(given) != 2 or not all(isinstance(one, str | Path) and one for one in given):
         raise UsageError(f'tls {given!r}: write "auto", or (certificate, key), two files')
     return f"{given[0]}:{given[1]}"

@@ -11,6 +11,8 @@ from typing import Generic, TypeVar
 
 import trio
 
+from chaosproxy.errors import alone
+
 WITHIN = 30.0
 """Seconds for a run to answer, or to end after it was told to; only a bug takes longer."""
 _LOOK = 0.1
@@ -104,10 +106,3 @@ class TrioThread(Generic[T]):
             self._ready.set()
             # Not a cancellation, which would reach the tasks of the context before its end does.
             await self._told.wait()
-
-
-def alone(error: BaseException) -> BaseException:
-    """What a task raised comes in a group; of one alone the reason."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error

@@ -11,11 +11,15 @@ from chaosproxy.faults.buffer import Buffer
 from chaosproxy.faults.client_abort import ClientAbort
 from chaosproxy.faults.compress import Compress
 from chaosproxy.faults.cut import Cut
+from chaosproxy.faults.drop import Drop
+from chaosproxy.faults.duplicate import Duplicate
 from chaosproxy.faults.error_event import ErrorEvent
 from chaosproxy.faults.headers import Headers
 from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.latency import Latency
 from chaosproxy.faults.pace import Pace
+from chaosproxy.faults.reorder import Reorder
+from chaosproxy.faults.resegment import Resegment
 from chaosproxy.faults.respond import Respond
 from chaosproxy.faults.stall import Stall
 from chaosproxy.faults.strip import Strip
@@ -29,11 +33,15 @@ __all__ = [
     "ClientAbort",
     "Compress",
     "Cut",
+    "Drop",
+    "Duplicate",
     "ErrorEvent",
     "Headers",
     "HoldHead",
     "Latency",
     "Pace",
+    "Reorder",
+    "Resegment",
     "Respond",
     "Stall",
     "Strip",

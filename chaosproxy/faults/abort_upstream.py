@@ -13,7 +13,7 @@ from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.model.codes import CANCEL
-from chaosproxy.model.places import Moment
+from chaosproxy.model.vocabulary import Moment
 
 _SILENCE = (Ending("silence"),)
 _KINDS = ("fin", "rst", "stream")

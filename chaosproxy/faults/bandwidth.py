@@ -13,8 +13,8 @@ from chaosproxy.chain.actions import Action, Actions, At
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.chain.pieces import Remains
 from chaosproxy.model.messages import Data
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import Rate, Size, show_size
+from chaosproxy.model.vocabulary import Way
 
 PACKET: Final = 1460
 """What one TCP segment carries over Ethernet: 1500 bytes without the headers of IPv4 and TCP."""

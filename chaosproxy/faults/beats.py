@@ -10,7 +10,7 @@ from chaosproxy.chain.trigger import Trigger
 from chaosproxy.framing.choose import splitter_for
 from chaosproxy.framing.splitter import RecordKind, Splitter
 from chaosproxy.model.messages import Data
-from chaosproxy.model.places import Moment
+from chaosproxy.model.vocabulary import Moment
 
 
 class Between:

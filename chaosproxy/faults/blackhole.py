@@ -23,8 +23,8 @@ from typing import ClassVar
 from chaosproxy.chain.actions import Actions, Note, Rest, Vanish
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
 from chaosproxy.chain.triggered import Triggered
-from chaosproxy.model.places import BothWays, Moment, Way
 from chaosproxy.model.units import Duration, show_duration
+from chaosproxy.model.vocabulary import BothWays, Moment, Way
 
 
 @register

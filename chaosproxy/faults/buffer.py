@@ -10,8 +10,8 @@ from typing import ClassVar, Literal
 
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.faults.buffering import RunningBuffer
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import Count, Duration, Size, show_size
+from chaosproxy.model.vocabulary import Way
 
 DEFAULT_LIMIT = 1024 * 1024
 WHOLE_LIMIT = 16 * 1024 * 1024

@@ -9,7 +9,7 @@ from dataclasses import replace
 from chaosproxy.chain.content import is_coded
 from chaosproxy.model.headers import Headers, first, tokens, without
 from chaosproxy.model.messages import RequestHead, ResponseHead
-from chaosproxy.model.places import Framing
+from chaosproxy.model.vocabulary import Framing
 
 _UNFIT = frozenset({204, 206, 304})
 """Without a body, or (206) with a part of one whose range would no longer fit."""

@@ -13,8 +13,8 @@ from typing import ClassVar, Literal
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.faults.codings import LEVELS, TRAILERS, Coding, missing
 from chaosproxy.faults.compressing import RunningCompress
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import Duration, Size, show_duration, show_size
+from chaosproxy.model.vocabulary import Way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +47,9 @@ class Compress(FaultSpec):
     3.14 on nothing)."""
     flush: Literal["sync", "end", "one_behind"] | Flush = "end"
     """When what was fed becomes decodable, besides the end of the body. `end` (default): never sooner; nothing leaves
-    before the encoder has a whole block (gzip some 140 KiB of events, br 1 MiB, zstd 128 KiB), not even its header. `sync`: each piece as it
-    comes. `one_behind`: each record when the next is complete; without records, at the end. `{bytes: N}`, `{every: D}`: by
-    amount, by time. Each flush is one chunk."""
+    before the encoder has a whole block (gzip some 140 KiB of events, br 1 MiB, zstd 128 KiB), not even its header.
+    `sync`: each piece as it comes. `one_behind`: each record when the next is complete; without records, at the end.
+    `{bytes: N}`, `{every: D}`: by amount, by time. Each flush is one chunk."""
     level: int | None = None
     """gzip and deflate 0 to 9, default 6; br 2 to 11, default 6; zstd 1 to 19, default 3."""
     when_accepted: bool = True

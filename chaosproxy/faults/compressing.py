@@ -13,7 +13,7 @@ from chaosproxy.chain.fault import Context, Fault
 from chaosproxy.faults.coded_heads import accepts, coded, why_not
 from chaosproxy.faults.codings import SHORTEST_ENDS, TRAILERS, Encoder, encoder
 from chaosproxy.model.messages import Data, End, Event, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Way
+from chaosproxy.model.vocabulary import Way
 
 if TYPE_CHECKING:
     from chaosproxy.faults.compress import Compress

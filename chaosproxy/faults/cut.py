@@ -11,7 +11,7 @@ from chaosproxy.chain.actions import Actions, Finish
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.chain.triggered import Triggered
-from chaosproxy.model.places import Moment, Way
+from chaosproxy.model.vocabulary import Moment, Way
 
 
 @register

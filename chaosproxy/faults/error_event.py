@@ -17,7 +17,7 @@ from chaosproxy.framing.choose import kind_of
 from chaosproxy.framing.seam import Seam
 from chaosproxy.model.headers import first
 from chaosproxy.model.messages import Data, End, Event, RequestHead, ResponseHead
-from chaosproxy.model.places import Moment, Way
+from chaosproxy.model.vocabulary import Moment, Way
 
 CLEAN = Ending("clean")
 _IN_A_BODY = {Moment.HEADERS, Moment.BODY, Moment.END}

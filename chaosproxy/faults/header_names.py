@@ -5,8 +5,8 @@ sessions' own, one on each side; names and values are checked by the one validat
 Must not know: what is done to the fields.
 """
 
-from chaosproxy.model.places import Way
 from chaosproxy.model.validate import authority_problem, field_problem, show
+from chaosproxy.model.vocabulary import Way
 
 HOST, LENGTH = b"host", b"content-length"
 _FRAMES = frozenset({LENGTH, b"transfer-encoding"})

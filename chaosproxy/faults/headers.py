@@ -17,7 +17,7 @@ from chaosproxy.model import headers as fields
 from chaosproxy.model.globs import glob
 from chaosproxy.model.headers import Headers as Fields
 from chaosproxy.model.messages import Event, RequestHead, ResponseHead, without_length
-from chaosproxy.model.places import Way
+from chaosproxy.model.vocabulary import Way
 
 
 @register

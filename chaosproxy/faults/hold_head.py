@@ -12,8 +12,8 @@ from typing import ClassVar, Literal
 from chaosproxy.chain.actions import FOREVER, WAKE, Action, Actions, At, Note, PassOn
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
 from chaosproxy.model.messages import Abort, Data, Event, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import Duration, counted, lasting
+from chaosproxy.model.vocabulary import Way
 
 ROOM = 1024 * 1024
 WHOLE_ROOM = 16 * 1024 * 1024

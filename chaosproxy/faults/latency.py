@@ -13,8 +13,8 @@ from typing import ClassVar, Final, Literal
 from chaosproxy.chain.actions import Action, Actions, At
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
 from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, Interim, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import ENDLESS, Duration, Size, show_duration
+from chaosproxy.model.vocabulary import Way
 
 Distribution = Literal["uniform", "normal", "pareto"]
 
@@ -82,6 +82,8 @@ class RunningLatency(Fault):
         if spec.jitter:
             self._detail += f" +- {show_duration(spec.jitter)} ({spec.distribution})"
         self.capacity = spec.capacity
+        if spec.distribution == "uniform":  # no draw of which strays further
+            self.delays = max(0.0, self._delay - self._jitter)
 
     def data(self, data: Data, now: float) -> Actions:
         return self._late(data, now)

@@ -13,8 +13,8 @@ from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
 from chaosproxy.faults.dribbling import RunningDribble
 from chaosproxy.faults.pacing import RunningPace
 from chaosproxy.model.messages import Dribble
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import ENDLESS, Count, Duration, Size, counted, show_duration
+from chaosproxy.model.vocabulary import Way
 
 Region = Literal["body", "head", "chunk_size"]
 

@@ -11,8 +11,8 @@ from typing import ClassVar
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
 from chaosproxy.faults.stalling import RunningStall
 from chaosproxy.framing.traffic import KeepAlive
-from chaosproxy.model.places import Moment, Way
 from chaosproxy.model.units import Duration, Size
+from chaosproxy.model.vocabulary import Moment, Way
 
 _BEFORE_THE_HEAD = (Moment.REQUEST, Moment.REQUEST_END)
 

@@ -13,7 +13,7 @@ from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.faults.parts import IN, Part, without
 from chaosproxy.model.headers import first
 from chaosproxy.model.messages import Event, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Way
+from chaosproxy.model.vocabulary import Way
 
 
 @register

@@ -13,8 +13,8 @@ from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.faults.ignoring import IgnoringTimeout
 from chaosproxy.faults.timing import RunningTimeout
 from chaosproxy.framing.traffic import KeepAlive
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import Duration
+from chaosproxy.model.vocabulary import Way
 
 
 @register

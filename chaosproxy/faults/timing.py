@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from chaosproxy.chain.actions import FOREVER, Actions, Finish, Rest
 from chaosproxy.chain.fault import Context, Fault
 from chaosproxy.model.messages import Event, ResponseHead
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import show_duration
+from chaosproxy.model.vocabulary import Way
 
 if TYPE_CHECKING:
     from chaosproxy.faults.timeout import Timeout

@@ -3,7 +3,7 @@
 Unlike a splitter it holds: the unit that has not ended, at most 1 MiB of it. A longer one is given up: it is passed over
 until it ends, and stands as None where it does.
 Rules: the units, joined with `unfinished`, are the input, but for the units given up; the same for any chunking, except
-that a LF which comes later than its CR leads the next unit. Must not know: faults, what a unit means (`traffic` does).
+that a LF which comes later than its CR leads the next unit, where not all lines so far have ended in CRLF. Must not know: faults, what a unit means (`traffic` does).
 """
 
 from chaosproxy.framing.choose import splitter_for
@@ -46,15 +46,16 @@ class Blocks:
         units: list[tuple[int, bytes | None]] = []
         start = 0
         for end in self._splitter.feed(payload):
-            self._hold(payload[start:end])
+            self.go_on(payload[start:end])
             units.append((end, None if self.giving_up else self.unfinished))
             self._held.clear()
             self.giving_up = False
             start = end
-        self._hold(payload[start:])
+        self.go_on(payload[start:])
         return units
 
-    def _hold(self, piece: bytes) -> None:
+    def go_on(self, piece: bytes) -> None:
+        """More of the unit, which does not end in it."""
         if self.giving_up:
             return
         self._held += piece

@@ -6,7 +6,7 @@ How many records there are never depends on the chunking. Where one ends does in
 a blank line that ends in CR at the very end of a payload, with perhaps a LF to come. The end is reported at once, and a
 late LF leads the next record, where it means nothing. Only while every line so far has ended in CRLF is the LF waited
 for and the end reported one byte later (`pending` meanwhile), so that such a stream is never cut between CR and LF;
-if its style changes just there, the end is still reported behind that one byte.
+if its style changes just there, the end is still reported behind that one byte (of every block: in front of it).
 Must not know: HTTP, what the data means.
 """
 
@@ -72,7 +72,7 @@ class SseSplitter:
         self._after_cr = False
         if self.pending:
             self.pending = False
-            ends.append(1)
+            ends.append(1 if payload.startswith(b"\n") or not self._every_block else 0)
         if payload.startswith(b"\n"):
             return 1
         self._all_crlf = False
@@ -130,9 +130,7 @@ class SseSplitter:
             if line.startswith(b"data:") or line == b"data":
                 self._has_data = True
             return
-        if self._every_block:
-            ends.append(behind)
-        elif self._has_data:
+        if self._has_data or self._every_block:
             if self._after_cr and self._all_crlf:
                 self.pending = True
             else:

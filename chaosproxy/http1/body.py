@@ -9,7 +9,7 @@ from typing import Protocol
 
 from chaosproxy.http1.chunked import ChunkedDecoder
 from chaosproxy.model.messages import Data, Event
-from chaosproxy.model.places import Framing
+from chaosproxy.model.vocabulary import Framing
 
 
 class Decoder(Protocol):

@@ -13,7 +13,7 @@ from chaosproxy.http1.lines import Malformed
 from chaosproxy.http1.writer import is_old, request_head
 from chaosproxy.model.headers import tokens
 from chaosproxy.model.messages import Abort, End, Event, RequestHead, ResponseHead
-from chaosproxy.model.places import Framing, Peer, Role
+from chaosproxy.model.vocabulary import Framing, Peer, Role
 from chaosproxy.session import Arrived, Closed, Closing, Granted, Signal, Stopped
 
 INTERIMS = 32

@@ -9,16 +9,11 @@ Must not know: heads, the connection.
 from chaosproxy.http1.writer import field_lines
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import Data
-from chaosproxy.model.places import Framing
 from chaosproxy.model.validate import permitted_trailers
+from chaosproxy.model.vocabulary import Framing
 
 HALF_CHUNK = b"10\r\n"
 """A chunk of 16 bytes is announced, and none of them sent."""
-
-
-def chunk(payload: bytes) -> bytes:
-    """A chunk of its own."""
-    return b"%x\r\n%b\r\n" % (len(payload), payload)
 
 
 class BodyEncoder:
@@ -41,7 +36,7 @@ class BodyEncoder:
             if not self._left:
                 size = data.size
                 if size is None or size <= len(payload):
-                    return b"%x\r\n%b\r\n" % (len(payload), payload)  # `chunk`, without the call
+                    return b"%x\r\n%b\r\n" % (len(payload), payload)
                 self._left = size - len(payload)
                 return b"%x\r\n%b" % (size, payload)
             return self._continue(payload)

@@ -17,8 +17,8 @@ from chaosproxy.http1.lines import LineBlock, Malformed
 from chaosproxy.http1.plain import is_plain_text, plain_fields, plain_request_line
 from chaosproxy.model.headers import Headers, without
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
-from chaosproxy.model.places import Framing
 from chaosproxy.model.validate import check_request, check_response, show
+from chaosproxy.model.vocabulary import Framing
 
 _REQUEST_LINE = re.compile(rb"([^ ]+) ([^ ]+) HTTP/([0-9])\.([0-9])", re.DOTALL)  # RFC 9112 section 3
 _STATUS_LINE = re.compile(rb"HTTP/1\.([0-9]) ([1-5][0-9]{2})(?: (.*))?", re.DOTALL)  # RFC 9112 section 4

@@ -15,7 +15,7 @@ from chaosproxy.http1.writer import interim_head, response_head
 from chaosproxy.model.codes import PROTOCOL_ERROR
 from chaosproxy.model.headers import tokens
 from chaosproxy.model.messages import Abort, End, Event, Interim, RequestHead, ResponseHead
-from chaosproxy.model.places import Framing, Peer, Role
+from chaosproxy.model.vocabulary import Framing, Peer, Role
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Signal
 
 _NO_REQUEST = RequestHead(b"GET", b"/")

@@ -5,7 +5,7 @@ Must not know: HTTP/2, sockets, the chain.
 
 from chaosproxy.http1.client import ClientConnection
 from chaosproxy.http1.server import ServerConnection
-from chaosproxy.model.places import Role
+from chaosproxy.model.vocabulary import Role
 from chaosproxy.session import Session
 
 

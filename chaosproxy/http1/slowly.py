@@ -1,4 +1,4 @@
-"""Writes what a head asks to be written slowly: itself, or the size line of each chunk behind it.
+"""Writes what a head asks to be written slowly: itself, the size line of each chunk behind it, or the last chunk.
 
 Only the marks are made here: `Slowly` says which bytes, and whoever writes keeps to it. Must not know: time, sockets.
 """
@@ -8,32 +8,32 @@ from collections.abc import Sequence
 from chaosproxy.http1.encoder import BodyEncoder
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import Data, Dribble
-from chaosproxy.model.places import Framing
+from chaosproxy.model.vocabulary import Framing
 from chaosproxy.session import Slowly
 
 
 class SlowSizes(BodyEncoder):
-    """A chunked body whose size lines dribble, that of the last chunk too."""
+    """A chunked body whose size lines dribble, that of the last chunk too, or that has its last chunk cut in two."""
 
-    __slots__ = ("_dribble",)
+    __slots__ = ("_last", "_sizes")
 
-    def __init__(self, dribble: Dribble) -> None:
+    def __init__(self, sizes: Dribble | None, last: Dribble | None) -> None:
         super().__init__(Framing.CHUNKED)
-        self._dribble = dribble
+        self._sizes, self._last = sizes, last
 
     def data(self, data: Data) -> bytes:
         inside = bool(self._left)
         written = super().data(data)
-        return written if inside else self._marked(written)
+        return written if inside else self._marked(written, None)
 
     def end(self, trailers: Headers) -> bytes:
-        return self._marked(super().end(trailers))
+        return self._marked(super().end(trailers), self._last)
 
-    def _marked(self, written: bytes) -> bytes:
+    def _marked(self, written: bytes, dribble: Dribble | None) -> bytes:
         line = written.find(b"\r\n") + 2
         if line < 2:
             return written
-        return Slowly.of(written, ((line, self._dribble), (len(written) - line, None)))
+        return Slowly.of(written, ((line, self._sizes or dribble), (len(written) - line, dribble)))
 
 
 def slow_head(written: bytes, dribbles: Sequence[Dribble]) -> bytes:
@@ -46,12 +46,14 @@ def slow_head(written: bytes, dribbles: Sequence[Dribble]) -> bytes:
 
 
 def slow_sizes(encoder: BodyEncoder, dribbles: Sequence[Dribble]) -> BodyEncoder:
-    """What writes the body, if it is chunked and one of `dribbles` is about its size lines."""
-    about = next((dribble for dribble in dribbles if dribble.region == "chunk_size"), None)
-    if about is None or encoder.framing is not Framing.CHUNKED:
+    """What writes the body, if it is chunked and some of `dribbles` are about its chunks; the first of each kind is in
+    force."""
+    by_region = {dribble.region: dribble for dribble in reversed(dribbles) if dribble.region != "head"}
+    if not by_region or encoder.framing is not Framing.CHUNKED:
         return encoder
-    about.written = True
-    return SlowSizes(about)
+    for dribble in by_region.values():
+        dribble.written = True
+    return SlowSizes(by_region.get("chunk_size"), by_region.get("last_chunk"))
 
 
 def joined(parts: Sequence[bytes]) -> bytes:

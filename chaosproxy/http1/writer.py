@@ -1,7 +1,7 @@
 """Writes heads: byte-exact what the model says, plus the little that HTTP/1.1 must have and the model may lack.
 
 Added: Host from the authority, Transfer-Encoding or a length of 0 where the framing needs one, `Connection: TE` beside
-TE. Taken out: Transfer-Encoding where the body is not chunked. Cookies that HTTP/2 has split are joined. Nothing else
+TE, the usual reason of a status that has none. Taken out: Transfer-Encoding where the body is not chunked. Cookies that HTTP/2 has split are joined. Nothing else
 is added, dropped, reordered or re-cased: no Date, no Via, no Connection.
 Must not know: what has been received, the connection; bodies (`encoder.py`).
 """
@@ -11,7 +11,7 @@ from http import HTTPStatus
 from chaosproxy.http1.heads import bodyless
 from chaosproxy.model.headers import Headers, first, replaced, values, without
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
-from chaosproxy.model.places import Framing
+from chaosproxy.model.vocabulary import Framing
 
 _REASONS = {status.value: status.phrase.encode() for status in HTTPStatus} | {
     413: b"Content Too Large",  # RFC 9110 section 15.5; older Pythons have the names of RFC 2616

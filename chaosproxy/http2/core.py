@@ -12,7 +12,7 @@ from chaosproxy.http2.output import Output
 from chaosproxy.http2.streams import Death, Part, Stream, Streams
 from chaosproxy.model.codes import INTERNAL_ERROR, REFUSED_STREAM
 from chaosproxy.model.messages import Abort, Event, Goaway
-from chaosproxy.model.places import Manner, Peer, Role, Scope
+from chaosproxy.model.vocabulary import Manner, Peer, Role, Scope
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Signal, Stopped
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from chaosproxy.http2.mistakes import StreamFault
 from chaosproxy.model.headers import Headers, first, values, without
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
-from chaosproxy.model.places import Framing
 from chaosproxy.model.validate import check_request, check_response, fields_problem, permitted_trailers, show
+from chaosproxy.model.vocabulary import Framing
 
 LARGEST_LIST = 65_536
 """Names, values and 32 bytes a field, as SETTINGS_MAX_HEADER_LIST_SIZE counts (section 6.5.2)."""

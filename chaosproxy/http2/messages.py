@@ -13,7 +13,7 @@ from chaosproxy.http2.mistakes import ConnectionFault, StreamFault
 from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.model.codes import ENHANCE_YOUR_CALM, NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM, STREAM_CLOSED, code_name
 from chaosproxy.model.messages import End, Interim, Trailers
-from chaosproxy.model.places import Framing, Role
+from chaosproxy.model.vocabulary import Framing, Role
 from chaosproxy.session import Granted
 
 MOST_INTERIMS = 32
@@ -85,7 +85,7 @@ class Messages:
         if isinstance(head, Interim):
             stream.interims += 1
             if stream.interims > MOST_INTERIMS:
-                raise StreamFault("more than 32 interim answers", ENHANCE_YOUR_CALM)
+                raise StreamFault(f"more than {MOST_INTERIMS} interim answers", ENHANCE_YOUR_CALM)
             core.arrived(stream.number, head)
             core.bucket.charge("interim answers", floods.SMALL)
             return

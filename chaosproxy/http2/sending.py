@@ -12,7 +12,7 @@ from chaosproxy.http2.core import Core
 from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.model.codes import NO_ERROR
 from chaosproxy.model.messages import Data, End, Event, Goaway, Interim, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Role
+from chaosproxy.model.vocabulary import Role
 
 
 class Sender:

@@ -8,7 +8,7 @@ from enum import Enum, auto
 
 from chaosproxy.http2.windows import Window
 from chaosproxy.model.messages import Trailers
-from chaosproxy.model.places import Role
+from chaosproxy.model.vocabulary import Role
 
 REMEMBERED = 1024
 

@@ -11,14 +11,15 @@ from typing import Literal, TypeVar
 
 from chaosproxy.model.codes import INTERNAL_ERROR
 from chaosproxy.model.headers import Headers
-from chaosproxy.model.places import Framing, Manner, Peer, Scope
+from chaosproxy.model.vocabulary import Framing, Manner, Peer, Scope
 
 
 @dataclass(slots=True)
 class Dribble:
-    """How slowly the bytes of a head, or of the size line of each chunk behind it, are to be written on HTTP/1."""
+    """How slowly the bytes of a head, or of the framing of the chunks behind it, are to be written on HTTP/1."""
 
-    region: Literal["head", "chunk_size"]
+    region: Literal["head", "chunk_size", "last_chunk"]
+    """`chunk_size`: the size line of each chunk. `last_chunk`: its size line at one time, and what is behind it."""
     nbytes: int
     """So many at a time."""
     every: float
@@ -163,7 +164,6 @@ class Goaway:
     last: int
 
 
-Head = RequestHead | ResponseHead
 Event = RequestHead | ResponseHead | Interim | Data | Trailers | End | Abort | Goaway
 
 

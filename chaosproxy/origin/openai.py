@@ -1,7 +1,7 @@
 """OpenAI's chat completions and completions (platform.openai.com/docs/api-reference/chat, and /completions).
 
-The first chunk of a chat also carries the role, the last the finish reason; a gap later
-`[DONE]`. With `stream_options.include_usage` a chunk without choices stands right before it.
+The first chunk of a chat also carries the role, the last the finish reason; a gap later `[DONE]`. With
+`stream_options.include_usage` a chunk without choices stands right before it.
 Must not know: when a token leaves, the other interfaces.
 """
 

@@ -48,7 +48,7 @@ def parse_upstream(text: str, what: str = "upstream") -> UpstreamAddress:
         raise UsageError(f"{what} {text!r}: {_FORM}")
     if not parts.hostname or parts.query or parts.fragment or parts.username is not None:
         raise UsageError(
-            f"upstream {text!r}: only a host, a port and a path prefix can stand here, as in http://HOST:PORT/PREFIX"
+            f"{what} {text!r}: only a host, a port and a path prefix can stand here, as in http://HOST:PORT/PREFIX"
         )
     try:
         host = parts.hostname.encode("idna").decode("ascii") if not parts.hostname.isascii() else parts.hostname

@@ -7,7 +7,7 @@ import logging
 from typing import Protocol
 
 from chaosproxy.model.messages import Abort, RequestHead
-from chaosproxy.model.places import Manner, Peer
+from chaosproxy.model.vocabulary import Manner, Peer
 from chaosproxy.proxy.carrier import Carrier
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.hearing import ClientListener, DeafExchange

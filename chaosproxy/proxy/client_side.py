@@ -11,7 +11,7 @@ from chaosproxy.chain.chain import Chain
 from chaosproxy.journal.record import Ending
 from chaosproxy.model.codes import code_name
 from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, ResponseHead
-from chaosproxy.model.places import Framing, Manner, Peer
+from chaosproxy.model.vocabulary import Framing, Manner, Peer
 from chaosproxy.proxy import endings
 from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.together import Together
@@ -31,7 +31,6 @@ class ClientChannel(Protocol):
 
     session: "Session"
     blocked: bool
-    broken: bool
     wire: Wire | None
 
     def write(self, data: bytes) -> bool: ...

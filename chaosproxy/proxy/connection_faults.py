@@ -13,7 +13,7 @@ from chaosproxy.chain.fault import Context
 from chaosproxy.chain.placed import Noted, Placed
 from chaosproxy.model.globs import glob
 from chaosproxy.model.messages import RequestHead
-from chaosproxy.model.places import Role
+from chaosproxy.model.vocabulary import Role
 from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.bugs import report
 from chaosproxy.scenario.schema import Connection, Hop, Scenario, fault_random

@@ -14,7 +14,7 @@ from chaosproxy.journal.record import Ending as Ended
 from chaosproxy.model.codes import CANCEL, INTERNAL_ERROR, REFUSED_STREAM, code_name
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead
-from chaosproxy.model.places import Framing, Manner, Peer, Scope
+from chaosproxy.model.vocabulary import Framing, Manner, Peer, Scope
 
 RACES = frozenset({"upstream:fin", "upstream:rst"})
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from chaosproxy.chain.content import prepare
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead
-from chaosproxy.model.places import Manner, Peer, Scope
+from chaosproxy.model.vocabulary import Manner, Peer, Scope
 from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.client_side import ClientSide, ExchangeChannel
 from chaosproxy.proxy.hearing import Ears
@@ -173,9 +173,8 @@ class Exchange:
         self._end(self.client.cut_off, abort, now)
 
     def client_writable(self, now: float) -> None:
-        """The client takes more. Some clients say so for every event."""
-        if self._plan is not None and not self._plan.chain.response.idle:
-            self.contain(self.settle, now)
+        """The client takes more."""
+        self.contain(self.settle, now)
 
     def ring(self, now: float) -> None:
         """The alarm: something in the chain is due."""

@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 
 from chaosproxy.chain.leaving import NOBODY
 from chaosproxy.model.messages import Abort, Event
-from chaosproxy.model.places import Peer
+from chaosproxy.model.vocabulary import Peer
 
 
 class ClientListener(Protocol):

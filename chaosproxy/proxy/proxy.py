@@ -18,11 +18,12 @@ from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.record import ClientView, ExchangeRecord
 from chaosproxy.model import headers as fields
 from chaosproxy.model.messages import Abort, Interim, RequestHead
-from chaosproxy.model.places import Role
+from chaosproxy.model.vocabulary import Role
 from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.bugs import report
 from chaosproxy.proxy.client import ClientConnection
+from chaosproxy.proxy.connection import Connection
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.held import HeldRequest
 from chaosproxy.proxy.planner import ClientFacts, Planner
@@ -99,11 +100,16 @@ class Proxy:
 
     @staticmethod
     async def _contained(function: Callable[..., Awaitable[None]], arguments: tuple[object, ...]) -> None:
-        """Run a connection's task; a bug in it costs that connection, never the proxy."""
+        """Run a task of a connection's; a bug in it costs that connection, never the proxy."""
         try:
             await function(*arguments)
         except Exception as error:  # noqa: BLE001 - the tasks of the others go on
             report("a connection has failed", error)
+
+    def _run(self, connection: Connection, early: bytes = b"") -> None:
+        """A task of its own: the frame of the one that made it would be kept as long as it runs."""
+        assert self._nursery is not None
+        self._nursery.start_soon(connection.run, early, name="connection")  # which contains what goes wrong itself
 
     async def shut_down(self, grace: float) -> None:
         """Let running exchanges finish for `grace` seconds, then end them; every one is journalled."""
@@ -155,7 +161,7 @@ class Proxy:
             session = self._session(protocol, Role.SERVER, tls=transport.tls)
             connection = ClientConnection(transport, session, number, self._spawn, self, wire, self._watch)
             self._clients[connection] = None
-            self._spawn(connection.run, early)  # a task of its own: this one's frame would be kept as long as it runs
+            self._run(connection, early)
             served = True
         except OSError:
             # The client was gone before it had said anything; or a fault has ended the connection, in a way of its own.
@@ -274,4 +280,6 @@ class Proxy:
         for wire in wires:
             faults.known(wire, Role.CLIENT, number, protocol, address.host if address.tls else None)
         session = self._session(protocol, Role.CLIENT, tls=address.tls)
-        return UpstreamConnection(transport, session, number, self._spawn, upstream, wires[0] if wires else None)
+        connection = UpstreamConnection(transport, session, number, self._spawn, upstream, wires[0] if wires else None)
+        self._run(connection)
+        return connection

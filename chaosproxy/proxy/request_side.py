@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from chaosproxy.model import headers as fields
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead
-from chaosproxy.model.places import Peer
+from chaosproxy.model.vocabulary import Peer
 from chaosproxy.proxy import endings
 from chaosproxy.proxy.lane import Lane
 from chaosproxy.proxy.plan import Plan
@@ -170,4 +170,5 @@ class RequestSide(ABC):
     def _release(self) -> None:
         connection, self.connection = self.connection, None
         if connection is not None:
-            connection.release(self.stream, self._lane)
+            connection.shortcut = None
+            connection.release(self.stream)

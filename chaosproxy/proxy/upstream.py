@@ -40,7 +40,7 @@ class Upstream:
         spawn: Spawn,
         options: UpstreamOptions,
     ) -> None:
-        """`connect(upstream, offers)` dials; UpstreamFault with a one-line reason if it cannot."""
+        """`connect(upstream, offers)` dials, and has the connection run; UpstreamFault with a one-line reason if it cannot."""
         self.address = address
         self.connections: list[UpstreamConnection] = []
         self._connect = connect
@@ -122,7 +122,6 @@ class Upstream:
             self._without_h2 = connection.session.protocol != "h2"
         self.connections.append(connection)
         self.serve()
-        self._spawn(connection.run)  # a task of its own: this one's frame would be kept as long as it runs
 
     def _fail(self, offers: Offers, reason: str) -> None:
         """A dial has failed: for the one it was for, or for all that would have shared it."""

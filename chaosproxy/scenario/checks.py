@@ -7,8 +7,8 @@ its fields, but for the warning about timeouts.
 from collections.abc import Iterator, Sequence
 
 from chaosproxy.chain.fault import FaultSpec
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import show_duration
+from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario.nodes import Path
 from chaosproxy.scenario.reading import Reader
 from chaosproxy.scenario.schema import Rule
@@ -41,6 +41,8 @@ def check_connection(faults: Sequence[FaultSpec], paths: Sequence[Path], reader:
         elif fault.reads_records:
             where = (*path, "at") if fault.at is not None and fault.at.reads_records else path
             reader.complain("a connection has no records; use bytes or time", where)
+        elif fault.reads_framing:
+            reader.complain("a connection has no chunks that could be told; this stands in a hop", path)
         _combinations(fault, path, reader)
 
 
@@ -72,16 +74,18 @@ def _timeouts(fault: FaultSpec) -> Iterator[tuple[str, float]]:
 
 
 def _waits(faults: Sequence[tuple[int, FaultSpec, Path]], reader: Reader) -> None:
-    """An outer hop that waits longer than an inner one never sees its own timeout: the inner one has ended it."""
-    shortest: dict[str, tuple[float, int]] = {}
+    """An outer hop that waits longer than an inner one never sees its own timeout: the inner one has ended it, and the
+    outer one passes on what there is of the answer."""
+    shortest: dict[str, tuple[float, int, Path]] = {}
     for hop, fault, path in faults:
         for kind, seconds in _timeouts(fault):
-            inner, inner_hop = shortest.get(kind, (seconds, hop))
+            where = (*path, kind)
+            inner, inner_hop, inner_path = shortest.get(kind, (seconds, hop, where))
             if inner_hop < hop and seconds > inner:
                 message = (
                     f"{kind}: this outer hop waits {show_duration(seconds)}, longer than the {show_duration(inner)} "
-                    f"of an inner hop, which will always be first"
+                    f"of an inner hop{reader.at_line(inner_path)}, which will always be first"
                 )
-                reader.complain(message, (*path, kind), warning=True)
+                reader.complain(message, where, warning=True)
             if seconds <= inner:
-                shortest[kind] = (seconds, hop)
+                shortest[kind] = (seconds, hop, where)

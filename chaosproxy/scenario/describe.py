@@ -13,9 +13,8 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
-import chaosproxy.faults  # noqa: F401 -- its import registers the faults
-from chaosproxy.chain.fault import REGISTRY, FaultSpec
-from chaosproxy.scenario import document
+from chaosproxy.chain.fault import FaultSpec
+from chaosproxy.scenario import catalogue, document
 from chaosproxy.scenario.fault_forms import fault_adapter
 from chaosproxy.scenario.shapes import key_of
 
@@ -27,20 +26,20 @@ Schema = dict[str, Any]
 
 def schema() -> Schema:
     """The schema as plain data."""
-    names = sorted(REGISTRY)
+    faults = {spec.name: spec for spec in catalogue.every()}
     adapters: dict[str, TypeAdapter[Any]] = {
         "scenario": document.FILE,
         "rule": document.RULE,
         "hop": document.HOP,
         "connection": document.CONNECTION,
-        **{f"fault {name}": fault_adapter(REGISTRY[name]) for name in names},
+        **{f"fault {name}": fault_adapter(spec) for name, spec in faults.items()},
     }
     made, rest = TypeAdapter.json_schemas([(key, _MODE, adapter) for key, adapter in adapters.items()])
     definitions: Schema = {key: _tidy(one) for key, one in rest["$defs"].items()}
     tops = {key: _resolved(_tidy(made[key, _MODE]), definitions) for key in adapters}
     definitions["fault"] = {
         "type": "object",
-        "properties": {name: _described(tops[f"fault {name}"], REGISTRY[name], definitions) for name in names},
+        "properties": {name: _described(tops[f"fault {name}"], spec, definitions) for name, spec in faults.items()},
         "additionalProperties": False,
         "minProperties": 1,
         "maxProperties": 1,

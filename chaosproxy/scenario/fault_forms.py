@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 import chaosproxy.scenario.forms  # noqa: F401 -- its import teaches `written` the forms of at, then and if
 from chaosproxy.chain.fault import FaultSpec
-from chaosproxy.model.places import Way
+from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario import leaves
 from chaosproxy.scenario.leaves import refuse
 from chaosproxy.scenario.shapes import (

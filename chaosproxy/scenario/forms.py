@@ -12,7 +12,7 @@ from chaosproxy.chain.endings import Ending, EndingKind
 from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.model import codes
-from chaosproxy.model.places import Moment
+from chaosproxy.model.vocabulary import Moment
 from chaosproxy.scenario import leaves
 from chaosproxy.scenario.leaves import Leaf, Mismatch, refuse
 from chaosproxy.scenario.shapes import FORMS, HEADERS, Written, mapping_to, one, table, then

@@ -38,8 +38,8 @@ def theme(path: Path) -> str:
 
 
 def find(name_or_path: str | Path) -> Path:
-    """The file meant: a path, or a shipped scenario by its name where no file is called so. LookupError if a name is unknown and no such file
-    is there; whether a path can be read is for the reader to find out."""
+    """The file meant: a path, or a shipped scenario by its name where no file is called so. LookupError if a name is unknown
+    and no such file is there; whether a path can be read is for the reader to find out."""
     path, name = Path(name_or_path), str(name_or_path)
     if _NAME.fullmatch(name) is None or path.is_file():
         return path

@@ -52,6 +52,11 @@ class Reader:
         """Note a problem of the value at `path`, or of the key that leads to it."""
         self.trouble.add(message, place_of(self.root, path, key=key), warning=warning)
 
+    def at_line(self, path: Path) -> str:
+        """` (line N)`, where the value at `path` stands; nothing of a structure without lines."""
+        line = place_of(self.root, path).line
+        return f" (line {line})" if line else ""
+
     def _complain(self, error: Any, base: Path) -> None:
         context = error.get("ctx", {})
         path = (*base, *_keys(error["loc"]), *context.get("path", ()))

@@ -7,7 +7,7 @@
 | tuple[X, ...]                       | a list of X, or one X                             |
 | Headers                             | a mapping; a value may be a list, for several lines |
 | tuple[tuple[K, V], ...]             | a mapping                                         |
-| Trigger, Ending, Condition          | the forms of the contract (`forms.py`)            |
+| Trigger, Ending, Condition          | forms of their own (`forms.py`)                   |
 | another dataclass                   | a mapping of its fields                           |
 
 Rules: one shape (value, list, mapping) leads to one alternative, so that an error is about the one that was meant.
@@ -61,7 +61,7 @@ def mapping_to(shape: Any) -> Any:
 VALUE, LIST, MAPPING = "<value>", "<list>", "<mapping>"
 """Tags of alternatives by shape. They stand in pydantic's paths and name no key."""
 
-FORMS: dict[type, Any] = {}
+FORMS: dict[type, "Written"] = {}
 """Types with a form of their own; filled by the modules that define them."""
 
 _LEAVES: dict[Any, Leaf] = {
@@ -108,8 +108,7 @@ def by_shape(shapes: dict[str, Any], fallback: str) -> Any:
 def written(kind: Any) -> Written:
     """How a field of this type is written."""
     if kind in FORMS:
-        form = FORMS[kind]
-        return form if isinstance(form, Written) else Written(mapping=form)
+        return FORMS[kind]
     if kind == Headers:
         return Written(mapping=HEADERS)
     origin, arguments = get_origin(kind), get_args(kind)

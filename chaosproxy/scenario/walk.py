@@ -7,9 +7,9 @@ know: how faults work, where the source came from.
 from dataclasses import dataclass, field
 from typing import Any
 
-import chaosproxy.faults  # noqa: F401 -- its import registers the faults
-from chaosproxy.chain.fault import REGISTRY, FaultSpec
-from chaosproxy.scenario import checks, document
+from chaosproxy.chain.fault import FaultSpec
+from chaosproxy.errors import UsageError
+from chaosproxy.scenario import catalogue, checks, document
 from chaosproxy.scenario.fault_forms import fault_adapter
 from chaosproxy.scenario.leaves import found
 from chaosproxy.scenario.nodes import Path
@@ -118,15 +118,20 @@ class Walk:
         if not isinstance(value, dict) or len(value) != 1:
             what = f"a mapping with {len(value)} keys" if isinstance(value, dict) else found(value)
             hint = ""
-            if isinstance(value, dict) and value.keys() & REGISTRY.keys():
+            if isinstance(value, dict) and not value.keys().isdisjoint(catalogue.names()):
                 hint = "; are the parameters indented below the name?"
-            elif isinstance(value, str) and value in REGISTRY:
+            elif isinstance(value, str) and value in catalogue.names():
                 hint = f"; write {value}: ..."
             self._reader.complain(f"found {what}; a fault is a mapping with one key, its name{hint}", path)
             return None
         name, parameters = next(iter(value.items()))
-        if name not in REGISTRY:
-            self._reader.complain(unknown_name("fault", name, sorted(REGISTRY)), (*path, name), key=True)
+        try:
+            spec = catalogue.spec_of(name)
+        except UsageError as error:
+            self._reader.complain(str(error), (*path, name), key=True)
             return None
-        fault: FaultSpec | None = self._reader.part(fault_adapter(REGISTRY[name]), parameters, (*path, name))
+        if spec is None:
+            self._reader.complain(unknown_name("fault", name, catalogue.names()), (*path, name), key=True)
+            return None
+        fault: FaultSpec | None = self._reader.part(fault_adapter(spec), parameters, (*path, name))
         return fault

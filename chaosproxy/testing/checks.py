@@ -10,7 +10,7 @@ from dataclasses import replace
 from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.framing.splitter import Splitter
 from chaosproxy.model.messages import Abort, Data, End, Event, Trailers
-from chaosproxy.model.places import Peer
+from chaosproxy.model.vocabulary import Peer
 from chaosproxy.session import Arrived, Session, Signal
 from chaosproxy.testing.play import POST, SSE, Step, Upload, play
 from chaosproxy.testing.played import Played

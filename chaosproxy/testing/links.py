@@ -114,6 +114,9 @@ class Link:
             await way.filled.wait()
             self._check_open()
 
+    def interrupt(self) -> None:
+        self._incoming.filled.ring()
+
     async def writable(self) -> None:
         self._check_open()
         way = self._outgoing

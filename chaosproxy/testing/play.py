@@ -30,7 +30,7 @@ from chaosproxy.chain.guard import Guards, watch
 from chaosproxy.chain.placed import Placed
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Data, End, Event, RequestHead, ResponseHead
-from chaosproxy.model.places import Framing, Peer
+from chaosproxy.model.vocabulary import Framing, Peer
 from chaosproxy.testing.played import Played
 
 GET = RequestHead(b"GET", b"/", ((b"Host", b"test"),), final=True)

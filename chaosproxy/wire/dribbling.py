@@ -89,6 +89,9 @@ class Dribbling:
     async def readable(self) -> None:
         await self._below.readable()
 
+    def interrupt(self) -> None:
+        self._below.interrupt()
+
     async def emptied(self) -> None:
         await self._below.emptied()
 

@@ -11,7 +11,7 @@ from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.placed import Notes, Placed
 from chaosproxy.model.messages import Data, Event
-from chaosproxy.model.places import Peer, Role
+from chaosproxy.model.vocabulary import Peer, Role
 
 
 class Layers:

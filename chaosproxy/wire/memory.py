@@ -127,6 +127,9 @@ class Memory:
         else:
             await self._below.readable()
 
+    def interrupt(self) -> None:
+        self._below.interrupt()
+
     async def writable(self) -> None:
         await self._below.writable()
         await self._flush_all()

@@ -76,6 +76,10 @@ class Plain:
             raise trio.ClosedResourceError("this transport is closed")
         return trio.lowlevel.wait_readable(descriptor)  # noqa: ASYNC105 - by the caller; a coroutine more costs every read
 
+    def interrupt(self) -> None:
+        if self.socket.fileno() >= 0:
+            trio.lowlevel.notify_closing(self.socket)
+
     async def writable(self) -> None:
         self._check_open()
         await trio.lowlevel.wait_writable(self.socket)

@@ -1,14 +1,15 @@
 """TLS contexts: a throw-away CA or given certificates towards clients, verification towards upstreams.
 
-Rules: whatever is wrong with a file or an option is a UsageError in one line that names the file. Nothing ever asks the
-terminal for a passphrase. Keys are never ours on disk: the throw-away ones touch it only for the moment that OpenSSL
-insists on a file, with mode 0600 (trustme sees to it). Must not know: connections.
+Rules: whatever is wrong with a file or an option is a UsageError in one line that names the file, and the option as its
+caller spells it (`spelt`): `upstream_ca` is `--upstream-ca` on the command line. Nothing ever asks the terminal for a
+passphrase. Keys are never ours on disk: the throw-away ones touch it only for the moment that OpenSSL insists on a file,
+with mode 0600 (trustme sees to it). Must not know: connections.
 """
 
 import os
 import ssl
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from chaosproxy.errors import UsageError
@@ -17,6 +18,8 @@ PROTOCOLS = ("h2", "http/1.1")
 """What is offered to clients by ALPN, the preferred first (RFC 7301)."""
 NAMES = ("localhost", "127.0.0.1", "::1")
 """What a throw-away certificate names beside the listen hosts."""
+
+Spelling = Callable[[str], str]
 
 _WILDCARDS = ("0.0.0.0", "::", "*")  # noqa: S104 - recognised here as no names, not bound
 
@@ -32,31 +35,39 @@ def _remember(connection: ssl.SSLObject, name: str | None, _: ssl.SSLContext) ->
         connection.server_name = name
 
 
-def server_context(setting: str, hosts: Sequence[str], ca_out: Path | None) -> tuple[ssl.SSLContext, Path | None]:
+def as_option(name: str) -> str:
+    """As the command line spells it."""
+    return f"--{name.replace('_', '-')}"
+
+
+def server_context(
+    setting: str, hosts: Sequence[str], ca_out: Path | None, *, spelt: Spelling = as_option
+) -> tuple[ssl.SSLContext, Path | None]:
     """`auto` or `CERT:KEY`: the context, and with `auto` the file of the CA certificate, which is the caller's to
     remove when it is a temporary one (no `ca_out`). UsageError names what is wrong."""
     if setting == "auto":
-        return _throw_away(hosts, ca_out)
-    certificate, key = _files(setting)
+        return _throw_away(hosts, ca_out, spelt)
+    option = spelt("tls")
+    certificate, key = _files(setting, option)
     context = _server()
     try:
         context.load_cert_chain(certificate, key, password=_no_passphrase)
     except (ssl.SSLError, OSError, ValueError) as error:
-        raise UsageError(f"--tls: {_wrong_pair(certificate, key, error)}") from error
+        raise UsageError(f"{option}: {_wrong_pair(certificate, key, error)}") from error
     return context, None
 
 
-def _files(setting: str) -> tuple[Path, Path]:
+def _files(setting: str, option: str) -> tuple[Path, Path]:
     """Both halves of CERT:KEY. A path may hold a colon itself (C:\\...), so each colon is tried."""
     cuts = [at for at, letter in enumerate(setting) if letter == ":" and setting[:at] and setting[at + 1 :]]
     if not cuts:
-        raise UsageError(f"--tls {setting!r}: write auto, or CERT:KEY (two PEM files)")
+        raise UsageError(f"{option} {setting!r}: write auto, or CERT:KEY (two PEM files)")
     pairs = [(Path(setting[:at]), Path(setting[at + 1 :])) for at in cuts]
     for pair in pairs:
         if all(path.is_file() for path in pair):
             return pair
     missing = next(path for path in pairs[-1] if not path.is_file())
-    raise UsageError(f"--tls: {'not a regular file' if missing.exists() else 'no such file'}: {missing}")
+    raise UsageError(f"{option}: {'not a regular file' if missing.exists() else 'no such file'}: {missing}")
 
 
 def _no_passphrase() -> str:
@@ -91,7 +102,7 @@ def _server() -> ssl.SSLContext:
     return context
 
 
-def _throw_away(hosts: Sequence[str], ca_out: Path | None) -> tuple[ssl.SSLContext, Path]:
+def _throw_away(hosts: Sequence[str], ca_out: Path | None, spelt: Spelling) -> tuple[ssl.SSLContext, Path]:
     import trustme  # noqa: PLC0415 - it and its cryptography are loaded only by whoever asks for a CA
 
     # A zone (fe80::1%eth0) is local to a machine and has no place in a certificate (RFC 6874 section 1).
@@ -101,11 +112,11 @@ def _throw_away(hosts: Sequence[str], ca_out: Path | None) -> tuple[ssl.SSLConte
     try:
         authority.issue_cert(*named).configure_cert(context)
     except ValueError as error:
-        raise UsageError(f"--tls auto: no certificate can name {', '.join(hosts)}: {error}") from error
-    return context, _write_ca(authority.cert_pem.bytes(), ca_out)
+        raise UsageError(f"{spelt('tls')} auto: no certificate can name {', '.join(hosts)}: {error}") from error
+    return context, _write_ca(authority.cert_pem.bytes(), ca_out, spelt)
 
 
-def _write_ca(pem: bytes, ca_out: Path | None) -> Path:
+def _write_ca(pem: bytes, ca_out: Path | None, spelt: Spelling) -> Path:
     """Write it beside its place and move it there: whoever waits for the file never reads half of it, and a link that
     somebody planted under its name is replaced, not followed."""
     place = None if ca_out is None else ca_out.parent
@@ -122,18 +133,21 @@ def _write_ca(pem: bytes, ca_out: Path | None) -> Path:
             Path(name).unlink()
             raise
     except OSError as error:
-        raise UsageError(f"--ca-out: cannot write {ca_out or 'a temporary file'}: {error.strerror}") from error
+        option, what = ("tls", "a temporary file") if ca_out is None else ("ca_out", ca_out)
+        raise UsageError(f"{spelt(option)}: cannot write {what}: {error.strerror}") from error
 
 
-def client_context(ca: Path | None, offers: Sequence[str], *, insecure: bool) -> ssl.SSLContext:
+def client_context(
+    ca: Path | None, offers: Sequence[str], *, insecure: bool, spelt: Spelling = as_option
+) -> ssl.SSLContext:
     """For https upstreams: verified by `ca` or the system's authorities, or with `insecure` not at all. `offers` are
     the protocols named by ALPN."""
     if ca is not None and not ca.is_file():
-        raise UsageError(f"--upstream-ca: no such file: {ca}")
+        raise UsageError(f"{spelt('upstream_ca')}: no such file: {ca}")
     try:
         context = ssl.create_default_context(cafile=None if ca is None else str(ca))
     except (ssl.SSLError, OSError) as error:
-        raise UsageError(f"--upstream-ca: {ca} holds no PEM certificates: {_said(error)}") from error
+        raise UsageError(f"{spelt('upstream_ca')}: {ca} holds no PEM certificates: {_said(error)}") from error
     if insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

@@ -39,6 +39,10 @@ class Transport(Protocol):
         """Wait until `recv` has something to say."""
         ...
 
+    def interrupt(self) -> None:
+        """Let whoever waits in `readable` go on, by trio.ClosedResourceError or not; who waits in `writable` may get it too."""
+        ...
+
     async def writable(self) -> None:
         """Wait until `send` may take something."""
         ...

@@ -17,7 +17,7 @@ from chaosproxy.chain.line import Line
 from chaosproxy.chain.placed import Notes, Placed
 from chaosproxy.errors import FaultBug
 from chaosproxy.model.messages import Abort, Data, End
-from chaosproxy.model.places import Manner, Peer, Role, Scope
+from chaosproxy.model.vocabulary import Manner, Peer, Role, Scope
 from chaosproxy.wire import close
 from chaosproxy.wire.layers import Layers, can_move, passed
 from chaosproxy.wire.sending import Sending
@@ -186,6 +186,9 @@ class Wire(Sending):
             await trio.lowlevel.checkpoint()
         else:
             await self._reading.on(self._below.readable if self._may_read(lines) else None)
+
+    def interrupt(self) -> None:
+        self._reading.ring()
 
     def close(self) -> None:
         self._closed = True

@@ -18,16 +18,20 @@ from chaosproxy.faults import (
     Buffer,
     ClientAbort,
     Cut,
+    Drop,
+    Duplicate,
     ErrorEvent,
     HoldHead,
     Latency,
     Pace,
+    Reorder,
+    Resegment,
     Stall,
     Strip,
     Timeout,
 )
 from chaosproxy.model.messages import Abort, End
-from chaosproxy.model.places import Manner, Moment, Peer, Scope, Way
+from chaosproxy.model.vocabulary import Manner, Moment, Peer, Scope, Way
 from chaosproxy.testing.play import GET, POST, Upload, play
 
 ENDINGS = [Ending("clean"), Ending("rst"), Ending("silence"), Ending("abort"), Ending("fin_mid_chunk")]
@@ -64,6 +68,10 @@ def fault(random: Random) -> FaultSpec:
         Pace(bytes=pick([1, 10]), every=pick([0.05, 0.3]), **either),
         Latency(delay=pick([0.3, 1.0]), jitter=pick([0, 0.2]), capacity=room, **either),
         Bandwidth(rate=pick([10, 100]), **either),
+        Resegment(bytes=pick([1, 7, 20]), pause=pick([0.0, 0.1]), **either),
+        Resegment(events=pick([1, 2]), pause=pick([0.0, 0.3]), **narrowed),
+        Resegment(glue=pick([2, 3]), **narrowed),
+        Resegment(split=pick(["event", "random", "last_chunk"]), **narrowed),
         HoldHead(until=pick(["first_byte", "end", 1.0]), **either),
         ErrorEvent(at=at, then=(pick(ENDINGS),), **narrowed),
         AbortUpstream(at=at, **narrowed),
@@ -72,6 +80,9 @@ def fault(random: Random) -> FaultSpec:
         Timeout(idle=pick([0.5, 1.5]), **narrowed),
         Buffer(bytes=pick([10, 40]), every=pick([None, 0.7]), **narrowed),
         Cut(at=at, then=(pick(ENDINGS),), **either),
+        Drop(at=at, count=pick([1, 2]), **either),
+        Duplicate(at=at, copies=pick([1, 3]), later=pick([0, 1, 2]), **either),
+        Reorder(at=at, later=pick([1, 2]), **either),
         ClientAbort(mode=pick(["propagate", "ignore", "on_next_write"]), **narrowed),
     ]
     return pick([one for one in made if not one.problems()])

@@ -7,7 +7,7 @@ from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Cut, Respond
 from chaosproxy.model.messages import End, ResponseHead
-from chaosproxy.model.places import Moment, Way
+from chaosproxy.model.vocabulary import Moment, Way
 from chaosproxy.testing.play import POST, SSE, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]

@@ -14,7 +14,7 @@ from chaosproxy.errors import FaultBug
 from chaosproxy.faults import Cut
 from chaosproxy.framing.records import payload
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Peer
+from chaosproxy.model.vocabulary import Framing, Peer
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import SSE, play
 

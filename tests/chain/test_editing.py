@@ -7,9 +7,23 @@ from chaosproxy.framing.choose import splitter_for
 from chaosproxy.model.messages import Data
 
 
+class Always:
+    """Edits every unit in one way."""
+
+    def __init__(self, edit):
+        self.edit = edit
+        self.missed = 0
+
+    def holds(self):
+        return True
+
+    def unread(self):
+        self.missed += 1
+
+
 def fed(kind, pieces, edit, limit=1000):
     """What has left behind each piece, and at the end."""
-    records, editing = splitter_for(kind), Editing(kind, edit, limit)
+    records, editing = splitter_for(kind), Editing(kind, Always(edit), limit)
     left = [editing.feed(Data(piece, records.feed(piece))) for piece in pieces]
     held = editing.held
     return left, held, editing.end(), editing
@@ -85,7 +99,7 @@ def test_what_is_left_at_the_end_is_a_unit_too():
 
 
 def test_it_can_be_let_go_as_it_stands():
-    editing = Editing("lines", without(b"b"))
+    editing = Editing("lines", Always(without(b"b")))
     assert editing.feed(Data(b"b")) == []
     assert editing.rest() == [Data(b"b")]
     assert editing.held == 0

@@ -12,7 +12,7 @@ from chaosproxy.chain.fault import Context, Fault, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Cut
 from chaosproxy.model.messages import Abort, Data, End, Goaway, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Manner, Moment, Peer, Scope, Way
+from chaosproxy.model.vocabulary import Framing, Manner, Moment, Peer, Scope, Way
 from chaosproxy.testing.play import GET, POST, SSE, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 6)]

@@ -15,7 +15,7 @@ from chaosproxy.errors import FaultBug
 from chaosproxy.faults import Buffer, Cut, Timeout
 from chaosproxy.framing.sse import SseSplitter
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead
-from chaosproxy.model.places import Framing
+from chaosproxy.model.vocabulary import Framing
 
 EVENTS = [b"data: %d\n\n" % number for number in range(1, 10)]
 TICKS = [(float(number), event) for number, event in enumerate(EVENTS, 1)]

@@ -13,7 +13,7 @@ from chaosproxy.chain.trigger import Trigger
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.faults import Buffer, ClientAbort, Cut, Respond, Timeout
 from chaosproxy.model.messages import Abort, Data, End, RequestHead
-from chaosproxy.model.places import Moment, Way
+from chaosproxy.model.vocabulary import Moment, Way
 from chaosproxy.testing.play import POST, Cue, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]

@@ -15,7 +15,7 @@ from chaosproxy.chain.trigger import Trigger
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.faults import Buffer, ClientAbort, Cut, Respond, Timeout
 from chaosproxy.model.messages import Abort, Data, End
-from chaosproxy.model.places import Moment, Peer, Way
+from chaosproxy.model.vocabulary import Moment, Peer, Way
 from chaosproxy.testing.play import GET, POST, Upload, play
 
 
@@ -35,6 +35,7 @@ class RunningLate(Fault):
     def __init__(self, spec):
         self._seconds = spec.seconds
         self.capacity = spec.room
+        self.delays = spec.seconds
 
     def data(self, data, now):
         return (At(now + self._seconds, data),)

@@ -15,7 +15,7 @@ from chaosproxy.chain.trigger import Trigger
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.faults import Buffer, ClientAbort, Cut, Timeout
 from chaosproxy.model.messages import Data, End, ResponseHead
-from chaosproxy.model.places import Framing, Way
+from chaosproxy.model.vocabulary import Framing, Way
 from chaosproxy.testing.play import GET, POST, SSE, Cue, Upload
 
 TEN = b"0123456789"

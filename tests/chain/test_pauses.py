@@ -10,7 +10,7 @@ from chaosproxy.chain.fault import Condition, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.model.messages import Data, End, Interim, ResponseHead
-from chaosproxy.model.places import Moment
+from chaosproxy.model.vocabulary import Moment
 from chaosproxy.testing.play import POST, SSE, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 7)]

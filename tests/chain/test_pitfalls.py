@@ -15,7 +15,7 @@ from chaosproxy.errors import FaultBug
 from chaosproxy.faults import Buffer, ClientAbort, Cut, Timeout
 from chaosproxy.framing.sse import SseSplitter
 from chaosproxy.model.messages import Abort, Data, End, Goaway, Interim, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Moment
+from chaosproxy.model.vocabulary import Moment
 from chaosproxy.testing.play import POST, SSE, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]

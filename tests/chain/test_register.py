@@ -7,7 +7,7 @@ import pytest
 
 import chaosproxy.faults  # noqa: F401 - its import makes `cut` known
 from chaosproxy.chain.fault import REGISTRY, FaultSpec, Neutral, register
-from chaosproxy.model.places import Way
+from chaosproxy.model.vocabulary import Way
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from chaosproxy.chain.fault import Condition, Context, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.model.messages import Data, End
-from chaosproxy.model.places import Way
+from chaosproxy.model.vocabulary import Way
 from chaosproxy.testing.play import GET
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 11)]

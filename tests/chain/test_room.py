@@ -17,7 +17,7 @@ from chaosproxy.chain.triggered import Triggered
 from chaosproxy.errors import FaultBug
 from chaosproxy.faults import Buffer, ClientAbort, Cut, Timeout
 from chaosproxy.model.messages import Abort, Data, End, Interim, ResponseHead
-from chaosproxy.model.places import Framing
+from chaosproxy.model.vocabulary import Framing
 from chaosproxy.testing.play import SSE
 from chaosproxy.testing.play import play as watched
 

@@ -7,7 +7,7 @@ from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import AbortUpstream, Buffer, Cut, Headers, HoldHead, Timeout
 from chaosproxy.model.messages import Abort, End, ResponseHead
-from chaosproxy.model.places import Manner, Moment
+from chaosproxy.model.vocabulary import Manner, Moment
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 6)]
 WHOLE = [*TICKS, (9.0, End())]

@@ -7,7 +7,7 @@ from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Buffer, Cut
 from chaosproxy.model.messages import Abort, Data, End, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Moment, Peer
+from chaosproxy.model.vocabulary import Framing, Moment, Peer
 from chaosproxy.testing.play import POST, SSE, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 8)]

@@ -7,7 +7,7 @@ import trio
 
 from chaosproxy.demo.client import GAVE_UP, ask
 from chaosproxy.model.messages import RequestHead
-from chaosproxy.model.places import Framing
+from chaosproxy.model.vocabulary import Framing
 from chaosproxy.testing.h2_origin import h2_origin
 from chaosproxy.testing.peers import Ending, Pause, origin
 

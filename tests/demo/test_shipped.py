@@ -28,7 +28,7 @@ EITHER = {"idle-drop": ("broke off before any", "the answer is 504")}
 """The time without a byte may pass even before the head."""
 AT_THE_END = {"buffer-4k", "whole-answer", "gzip-until-end"}
 NO_FAULT = {"tokens", "one-connection"}
-RACES = {"killed-mid-chunk", "total-timeout"}
+RACES = {"killed-mid-chunk", "total-timeout", "recommended"}
 """Those that a stream may escape whose end comes late together with their time."""
 
 

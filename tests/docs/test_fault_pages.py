@@ -7,11 +7,11 @@ import pytest
 
 import chaosproxy.faults
 from chaosproxy.chain.fault import REGISTRY, FaultSpec
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import Duration, Size
+from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario.load import load
+from chaosproxy.scenario.reference import parameters, reference
 from docs.generate import COMMAND, FAULTS, GROUPS, page, pages
-from docs.reference import parameters, reference
 from docs.timeline import SCRIPTS, timeline
 
 SHIPPED = sorted(spec.name for spec in REGISTRY.values() if spec.__module__.startswith(chaosproxy.faults.__name__))

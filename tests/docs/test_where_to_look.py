@@ -1,6 +1,7 @@
 """The way from the journal to the code is true: the files are there, and the words are those of the journal."""
 
 import re
+from importlib import import_module
 
 from chaosproxy.journal.record import ClientView, ExchangeRecord
 from docs import packages
@@ -31,6 +32,16 @@ def test_every_file_to_look_into_is_there_and_has_the_function_that_is_named():
     for file, function in re.findall(r"`([a-z0-9_/]+\.py)`(?: \(`(\w+)`\))?", WHERE):
         text = (PACKAGE / file).read_text(encoding="utf-8")
         assert not function or re.search(rf"\b{function}\b", text), f"{file} has no {function}"
+
+
+def test_whatever_keeps_a_bound_is_there():
+    """`proxy.connection.READ` is a name in a file of a package; in the table it stands for a number."""
+    bounds = packages.PAGE.read_text(encoding="utf-8").partition("\n## What is held")[2].partition("\n## ")[0]
+    places = re.findall(r"`((?:[a-z0-9_]+\.)+)(\w+)`", bounds)
+    assert len(places) > 10
+    for package, name in places:
+        module = import_module("chaosproxy." + package.rstrip("."))
+        assert hasattr(module, name) or import_module(f"{module.__name__}.{name}"), f"{package}{name}"
 
 
 def test_every_symptom_is_told_in_the_words_of_the_journal():

@@ -21,7 +21,7 @@ FAULTS = "known: abort_upstream, bandwidth, blackhole, buffer, "
 TAKEN = "cannot listen on 127.0.0.1:TAKEN: the port is taken; choose another, or 0 for any free one"
 
 SAID = {
-    "no such command": (("rnu",), 2, "no such command 'rnu'; there are: run, demo, scenarios, lint, schema, "),
+    "no such command": (("rnu",), 2, "no such command 'rnu'; there are: run, demo, scenarios, faults, lint, schema, "),
     "no upstream": (
         ("run",),
         2,
@@ -177,6 +177,11 @@ SAID = {
         ("healthcheck", "127.0.0.1:FREE"),
         1,
         "nothing accepts connections at 127.0.0.1:FREE: Connection refused\n",
+    ),
+    "a URL with a question": (
+        ("healthcheck", "http://x/?a=b"),
+        2,
+        "URL 'http://x/?a=b': only a host, a port and a path prefix can stand here, as in http://HOST:PORT/PREFIX\n",
     ),
     "the health of something else": (("healthcheck", "ftp://x"), 2, f"URL 'ftp://x': {URL}\n"),
 }

@@ -37,10 +37,14 @@ ARGUMENT = {
     "tls switched on": ({"tls": True}, 'tls True: write "auto", or (certificate, key), two files'),
     "half a pair": ({"tls": ("a.pem",)}, """tls ('a.pem',): write "auto", or (certificate, key), two files"""),
     "a pair of numbers": ({"tls": (1, 2)}, 'tls (1, 2): write "auto", or (certificate, key), two files'),
+    "a pair without a key": (
+        {"tls": ("a.pem", "")},
+        """tls ('a.pem', ''): write "auto", or (certificate, key), two files""",
+    ),
     "a CA that is no path": ({"upstream_ca": 5}, "upstream_ca 5: write a path"),
     "a CA that is not there": (
         {"upstream": "https://x", "upstream_ca": "absent.pem"},
-        "--upstream-ca: no such file: absent.pem",
+        "upstream_ca: no such file: absent.pem",
     ),
     "a journal that is no path": ({"journal": 5}, "journal 5: write a path"),
 }
@@ -58,6 +62,10 @@ def test_what_is_said_when_the_block_begins(tmp_path):
     with pytest.raises(UsageError) as caught, chaosproxy.serve(upstream=NOBODY, journal=tmp_path / "absent" / "j"):
         pass
     assert str(caught.value) == f"cannot write the journal {tmp_path}/absent/j: No such file or directory"
+    key = tmp_path / "key.pem"
+    with pytest.raises(UsageError) as caught, chaosproxy.serve(upstream=NOBODY, tls=(__file__, key)):
+        pass
+    assert str(caught.value) == f"tls: no such file: {key}"
     with socket.create_server(("127.0.0.1", 0)) as taken:
         where = f"127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(UnavailableError) as caught, chaosproxy.serve(upstream=NOBODY, listen=where):

@@ -273,7 +273,7 @@ FILE = {
     ),
     "an outer hop that waits longer": (
         "version: 1\nhops:\n- faults: [timeout: {idle: 30s}]\n- faults: [timeout: {idle: 60s}]\n",
-        "4:28: idle: this outer hop waits 1m, longer than the 30s of an inner hop, which will always be first",
+        "4:28: idle: this outer hop waits 1m, longer than the 30s of an inner hop (line 3), which will always be first",
     ),
 }
 """What a file holds, and what is said of it, from the line's number on."""

@@ -18,3 +18,17 @@ def refused():
         assert words in problem.message
 
     return check
+
+
+@pytest.fixture
+def refused_below():
+    """The same of a fault under `connections:`, in line 4, for what such a place does not have."""
+
+    def check(text, words):
+        with pytest.raises(ScenarioError) as error:
+            load(f"version: 1\nconnections:\n  - faults:\n      - {text}\n")
+        (problem,) = error.value.problems
+        assert problem.line == 4, problem
+        assert words in problem.message
+
+    return check

@@ -9,7 +9,7 @@ from chaosproxy.chain.fault import Context
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import AbortUpstream, ClientAbort
 from chaosproxy.model.messages import Abort, End
-from chaosproxy.model.places import Manner, Moment, Peer, Scope
+from chaosproxy.model.vocabulary import Manner, Moment, Peer, Scope
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, Upload

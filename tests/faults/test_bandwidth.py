@@ -8,7 +8,7 @@ from chaosproxy.chain.fault import Context
 from chaosproxy.faults import Bandwidth
 from chaosproxy.faults.bandwidth import PACKET, ROOM
 from chaosproxy.model.messages import Abort, End, Trailers
-from chaosproxy.model.places import Peer, Way
+from chaosproxy.model.vocabulary import Peer, Way
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, SSE, Upload

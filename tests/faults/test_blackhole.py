@@ -11,7 +11,7 @@ from chaosproxy.chain.trigger import Trigger
 from chaosproxy.errors import ScenarioError
 from chaosproxy.faults import Blackhole, ClientAbort, Cut, Latency, Timeout
 from chaosproxy.model.messages import Abort, Data, End
-from chaosproxy.model.places import Moment, Peer, Way
+from chaosproxy.model.vocabulary import Moment, Peer, Way
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, Upload

@@ -11,7 +11,7 @@ from chaosproxy.chain.fault import Context
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Buffer, Cut, Timeout
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Peer, Way
+from chaosproxy.model.vocabulary import Framing, Peer, Way
 from chaosproxy.testing.play import GET, POST, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]

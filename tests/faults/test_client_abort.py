@@ -9,7 +9,7 @@ from chaosproxy.chain.fault import Context
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Buffer, ClientAbort, Cut
 from chaosproxy.model.messages import Abort, End
-from chaosproxy.model.places import Peer
+from chaosproxy.model.vocabulary import Peer
 from chaosproxy.testing.play import GET, play
 
 EVENTS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 7)]

@@ -19,7 +19,7 @@ from chaosproxy.faults.codings import LEVELS
 from chaosproxy.faults.compress import Flush
 from chaosproxy.model.headers import first, values
 from chaosproxy.model.messages import Abort, Data, End, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Peer, Way
+from chaosproxy.model.vocabulary import Framing, Peer, Way
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, SSE, Upload

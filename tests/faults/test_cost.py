@@ -14,7 +14,7 @@ import pytest
 import chaosproxy.faults
 from chaosproxy.chain.fault import REGISTRY, FaultSpec
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.faults import Bandwidth, Buffer, Compress, Latency, Pace, Stall, Timeout
+from chaosproxy.faults import Bandwidth, Buffer, Compress, Latency, Pace, Resegment, Stall, Timeout
 from chaosproxy.faults.compress import Flush
 from chaosproxy.faults.stall import Meanwhile
 from chaosproxy.model.messages import Data, End
@@ -43,6 +43,10 @@ OFTEN: list[FaultSpec] = [
     Latency(delay=0.05, jitter=0.01),
     Pace(bytes=1, every=0.001),
     Pace(events=1, every=0.001),
+    Resegment(bytes=1, pause=0.001),
+    Resegment(split="random"),
+    Resegment(split="event", pause=0.001),
+    Resegment(glue=2),
     Stall(for_=0.001, at=Trigger(event=1, every=1), meanwhile=Meanwhile(comments=0.001)),
     Timeout(idle=1.0, ignore=("comments",)),
 ]

@@ -9,7 +9,7 @@ from chaosproxy.chain.fault import Context
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import ClientAbort, Cut, Latency, Timeout
 from chaosproxy.model.messages import Abort, Data, End, RequestHead, ResponseHead
-from chaosproxy.model.places import Framing, Manner, Moment, Peer, Way
+from chaosproxy.model.vocabulary import Framing, Manner, Moment, Peer, Way
 from chaosproxy.testing.play import POST, Upload
 from chaosproxy.testing.play import play as run
 

@@ -12,7 +12,7 @@ from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Buffer, Cut, ErrorEvent
 from chaosproxy.framing.sse import parse
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Manner, Moment, Way
+from chaosproxy.model.vocabulary import Framing, Manner, Moment, Way
 from chaosproxy.testing.play import GET, POST, SSE, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]

@@ -5,7 +5,7 @@ import pytest
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import ErrorEvent
-from chaosproxy.model.places import Moment, Way
+from chaosproxy.model.vocabulary import Moment, Way
 from chaosproxy.scenario.dump import dump
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault

@@ -7,7 +7,7 @@ import pytest
 from chaosproxy.chain.fault import Condition
 from chaosproxy.faults import Headers, Respond
 from chaosproxy.model.messages import End, Interim, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Way
+from chaosproxy.model.vocabulary import Framing, Way
 from chaosproxy.scenario.dump import dump
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault

@@ -9,7 +9,7 @@ from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Cut, HoldHead, Timeout
 from chaosproxy.faults.hold_head import ROOM, WHOLE_ROOM
 from chaosproxy.model.messages import Abort, Data, End, Interim, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Peer, Way
+from chaosproxy.model.vocabulary import Framing, Peer, Way
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, SSE, Upload

@@ -9,7 +9,7 @@ from chaosproxy.chain.fault import Context
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Cut, Latency
 from chaosproxy.model.messages import Abort, Data, End, Interim, RequestHead, Trailers
-from chaosproxy.model.places import Peer, Way
+from chaosproxy.model.vocabulary import Peer, Way
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, SSE, Upload

@@ -8,7 +8,7 @@ from chaosproxy.chain.fault import Context
 from chaosproxy.faults import Pace
 from chaosproxy.faults.pacing import ROOM
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Peer, Way
+from chaosproxy.model.vocabulary import Framing, Peer, Way
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, SSE, Upload

@@ -11,7 +11,7 @@ from chaosproxy.errors import ScenarioError
 from chaosproxy.faults import Buffer, Latency, Stall, Timeout
 from chaosproxy.faults.stall import Meanwhile
 from chaosproxy.model.messages import Abort, Data, End, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Moment, Peer, Way
+from chaosproxy.model.vocabulary import Framing, Moment, Peer, Way
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, SSE, Upload

@@ -14,7 +14,7 @@ from chaosproxy.faults.stall import Meanwhile
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.framing.traffic import traffic
 from chaosproxy.model.messages import Abort, End, RequestHead, ResponseHead
-from chaosproxy.model.places import Framing, Moment, Peer
+from chaosproxy.model.vocabulary import Framing, Moment, Peer
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, SSE
 

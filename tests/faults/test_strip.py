@@ -6,7 +6,7 @@ from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Cut, Strip
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Peer, Way
+from chaosproxy.model.vocabulary import Framing, Peer, Way
 from chaosproxy.testing.play import POST, SSE, Upload
 
 STATUS = Trailers(((b"grpc-status", b"0"),))

@@ -4,7 +4,7 @@ import pytest
 
 from chaosproxy.errors import ScenarioError
 from chaosproxy.faults import Compress, Strip
-from chaosproxy.model.places import Way
+from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario.dump import dump
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault

@@ -8,7 +8,7 @@ from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Bandwidth, Buffer, Cut, HoldHead, Latency, Stall, Timeout
 from chaosproxy.faults.stall import Meanwhile
 from chaosproxy.model.messages import Abort, Data, End, Interim, RequestHead, Trailers
-from chaosproxy.model.places import Moment, Peer, Way
+from chaosproxy.model.vocabulary import Moment, Peer, Way
 from chaosproxy.testing.play import POST, SSE, Upload, play
 
 SAID = b": keep-alive\n\n"

@@ -9,7 +9,7 @@ from chaosproxy.chain.fault import Condition, Context
 from chaosproxy.faults import Buffer, Timeout
 from chaosproxy.framing.blocks import LIMIT
 from chaosproxy.model.messages import Abort, Data, End, Interim, ResponseHead
-from chaosproxy.model.places import Framing, Way
+from chaosproxy.model.vocabulary import Framing, Way
 from chaosproxy.testing.play import POST, SSE, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]

@@ -7,7 +7,7 @@ import pytest
 
 from chaosproxy.http1.session import Http1Session
 from chaosproxy.model.messages import Abort, Data, End, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Role
+from chaosproxy.model.vocabulary import Role
 from chaosproxy.session import Arrived
 
 OK = ResponseHead(200, ((b"Content-Length", b"0"),), final=True)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chaosproxy.http1.session import Http1Session
 from chaosproxy.model.messages import Data, End, RequestHead
-from chaosproxy.model.places import Role
+from chaosproxy.model.vocabulary import Role
 
 PARTS = [
     *(b"GET", b"POST", b" ", b"/", b" HTTP/1.1", b"HTTP/1.1 200 OK", b"\r\n", b"\r", b"\n", b"Host: a", b"\r\n\r\n"),

@@ -12,7 +12,7 @@ from chaosproxy.http1.chunked import ChunkedDecoder
 from chaosproxy.http1.encoder import BodyEncoder
 from chaosproxy.http1.lines import Malformed
 from chaosproxy.model.messages import Data, Trailers
-from chaosproxy.model.places import Framing
+from chaosproxy.model.vocabulary import Framing
 
 chunks_of_any_size = st.lists(st.binary(min_size=1, max_size=40), max_size=8)
 

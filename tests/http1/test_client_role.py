@@ -4,7 +4,7 @@ import pytest
 
 from chaosproxy.http1.session import Http1Session
 from chaosproxy.model.messages import Abort, Data, End, Interim, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Manner, Peer, Role, Scope
+from chaosproxy.model.vocabulary import Framing, Manner, Peer, Role, Scope
 from chaosproxy.session import Arrived, Closed, Closing, Granted, Stopped
 
 HOST = ((b"Host", b"a"),)

@@ -5,7 +5,7 @@ import pytest
 
 from chaosproxy.http1.session import Http1Session
 from chaosproxy.model.messages import Abort, Data, End, Trailers
-from chaosproxy.model.places import Peer, Role
+from chaosproxy.model.vocabulary import Peer, Role
 
 HOST = b"Host: a.test\r\n"
 NEXT = b"GET /next HTTP/1.1\r\nHost: a.test\r\n\r\n"

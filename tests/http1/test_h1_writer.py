@@ -6,7 +6,7 @@ import pytest
 from chaosproxy.http1.heads import parse_request, parse_response
 from chaosproxy.http1.writer import interim_head, request_head, response_head
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
-from chaosproxy.model.places import Framing
+from chaosproxy.model.vocabulary import Framing
 
 
 def answer(head, method=b"GET", version=b"1.1"):

@@ -9,7 +9,7 @@ from hyperframe.frame import Frame
 from chaosproxy.http2.frames import ACK, END_HEADERS, END_STREAM, PREFACE, frame
 from chaosproxy.http2.session import Http2Session
 from chaosproxy.model.messages import RequestHead
-from chaosproxy.model.places import Framing, Role
+from chaosproxy.model.vocabulary import Framing, Role
 from chaosproxy.session import Arrived, Granted
 
 NAMES = (

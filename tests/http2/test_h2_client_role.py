@@ -5,7 +5,7 @@ import pytest
 from chaosproxy.http2.frames import ACK, END_HEADERS, END_STREAM, frame
 from chaosproxy.model import codes
 from chaosproxy.model.messages import Abort, Data, End, Goaway, Interim, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Manner, Peer, Scope
+from chaosproxy.model.vocabulary import Framing, Manner, Peer, Scope
 from chaosproxy.session import Closed, Closing, Stopped
 
 DATA, HEADERS, _, RST, SETTINGS, PUSH, PING, GOAWAY, WINDOW, _ = range(10)

@@ -6,7 +6,7 @@ from chaosproxy.http2.frames import ACK, END_HEADERS, PADDED, PREFACE, frame
 from chaosproxy.http2.session import Http2Session
 from chaosproxy.model import codes
 from chaosproxy.model.messages import Data, End, ResponseHead
-from chaosproxy.model.places import Role
+from chaosproxy.model.vocabulary import Role
 from chaosproxy.session import Closing, Gone
 
 DATA, HEADERS, PRIORITY, RST, SETTINGS, PUSH, PING, GOAWAY, WINDOW, CONTINUATION = range(10)

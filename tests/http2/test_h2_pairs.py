@@ -13,7 +13,7 @@ from chaosproxy.http2.frames import PREFACE, frame
 from chaosproxy.http2.session import Http2Session
 from chaosproxy.model.grammar import Grammar
 from chaosproxy.model.messages import Abort, Data, End, Interim, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Manner, Peer, Role, Scope
+from chaosproxy.model.vocabulary import Framing, Manner, Peer, Role, Scope
 from chaosproxy.session import Arrived, Closed, Gone, Granted, Stopped
 
 GET = ((b":method", b"GET"), (b":scheme", b"http"), (b":authority", b"a"), (b":path", b"/"))

@@ -6,7 +6,7 @@ from chaosproxy.http2.frames import frame
 from chaosproxy.http2.session import Http2Session
 from chaosproxy.model import codes
 from chaosproxy.model.messages import Abort, Data, End, Goaway, Interim, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Framing, Manner, Peer, Role, Scope
+from chaosproxy.model.vocabulary import Framing, Manner, Peer, Role, Scope
 from chaosproxy.session import Arrived, Closed, Closing, Gone
 
 _, _, _, RST, SETTINGS, _, PING, GOAWAY, _, _ = range(10)

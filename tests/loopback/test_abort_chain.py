@@ -44,7 +44,7 @@ async def test_h1_to_h1(request_bytes, script, seen, ending):
     assert (record.end.by, record.end.how, record.end.cause) == ("client", str(ending), None)
     assert (record.upstream.end.by, record.upstream.end.how) == ("proxy", "fin")
     assert record.upstream.end.cause == f"client:{ending}"
-    assert 0 <= record.times.upstream_closed - record.times.client_closed < 0.5
+    assert record.times.upstream_closed == record.times.client_closed, "at once"
 
 
 @pytest.mark.parametrize(("request_bytes", "script", "seen"), MOMENTS.values(), ids=MOMENTS)

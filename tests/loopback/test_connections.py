@@ -59,7 +59,7 @@ async def test_at_a_time_since_the_connection_began():
             await client.send(GET)
             assert await client.read_all() == Ending.FIN
             assert client.received == HEAD + BODY
-            assert 0.2 <= client.ended_at - began < 5.0
+            assert client.ended_at - began >= 0.2
 
 
 @pytest.mark.parametrize("then", [Ending.RST, Ending.FIN])

@@ -125,7 +125,7 @@ async def test_an_ending_in_front_of_the_head_at_a_time():
     client, record, _ = await over_h1([Ending.OPEN], cut("rst", {"time": "50ms"}))
     assert (client.received, client.ending) == (b"", Ending.RST)
     assert record.response.status is None
-    assert 0.05 <= record.times.end < 1
+    assert record.times.end >= 0.05
 
 
 @pytest.mark.parametrize(("at", "body"), [("body", b""), ({"bytes": 4}, b"0123"), ("end", b"0123456789")])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from chaosproxy.model.grammar import Grammar, GrammarError
 from chaosproxy.model.messages import Abort, Data, End, Goaway, Interim, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.places import Peer
+from chaosproxy.model.vocabulary import Peer
 
 EVENTS = {
     "q": RequestHead(b"GET", b"/"),

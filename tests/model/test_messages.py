@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosproxy.model.messages import Data, RequestHead, ResponseHead, join, without_length
-from chaosproxy.model.places import Framing
+from chaosproxy.model.vocabulary import Framing
 
 
 @st.composite

@@ -8,8 +8,8 @@ import pytest
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.fault import REGISTRY, FaultSpec
 from chaosproxy.model.headers import Headers
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import Duration, Rate, Size
+from chaosproxy.model.vocabulary import Way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

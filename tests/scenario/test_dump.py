@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import REGISTRY, Condition
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.model.places import Moment, Way
+from chaosproxy.model.vocabulary import Moment, Way
 from chaosproxy.scenario.dump import dump
 from chaosproxy.scenario.load import load
 from chaosproxy.scenario.nth import Nth, Span

@@ -6,7 +6,7 @@ from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.fault import REGISTRY, Condition
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.errors import ScenarioError
-from chaosproxy.model.places import Moment, Way
+from chaosproxy.model.vocabulary import Moment, Way
 from chaosproxy.scenario.load import load
 from chaosproxy.scenario.nth import Nth, Span
 from chaosproxy.scenario.schema import ConnectionMatch, Hop, Match, UpstreamOptions

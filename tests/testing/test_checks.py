@@ -21,7 +21,7 @@ from chaosproxy.framing.sse import SseSplitter
 from chaosproxy.http1.session import Http1Session
 from chaosproxy.http2.session import Http2Session
 from chaosproxy.model.messages import Data, End
-from chaosproxy.model.places import Moment, Role, Way
+from chaosproxy.model.vocabulary import Moment, Role, Way
 from chaosproxy.scenario.load import load
 from chaosproxy.session import Granted
 from chaosproxy.testing.checks import check_fault, check_session, check_splitter

@@ -43,6 +43,15 @@ async def test_readable_waits_for_the_writer():
     assert far.recv(1) == b"x"
 
 
+async def test_who_waits_for_the_writer_can_be_told_to_stop():
+    _, far = link()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(far.readable)
+        await trio.testing.wait_all_tasks_blocked()
+        far.interrupt()
+    assert far.recv(1) is None
+
+
 def test_both_ways_have_room_of_their_own():
     near, far = link(room=3)
     assert (near.send(b"abcd"), far.send(b"wxyz")) == (3, 3)

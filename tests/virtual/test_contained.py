@@ -14,7 +14,7 @@ from chaosproxy.http1.client import ClientConnection
 from chaosproxy.http2.session import Http2Session
 from chaosproxy.journal.journal import Journal
 from chaosproxy.model.messages import Data
-from chaosproxy.model.places import Way
+from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario.schema import TRANSPARENT
 from chaosproxy.testing.h2_origin import serve_h2
 from chaosproxy.testing.links import ROOM

@@ -9,6 +9,7 @@ import trio
 from hpack import Encoder
 
 from chaosproxy.http2.frames import PREFACE
+from chaosproxy.proxy.connection import READ
 from chaosproxy.testing.h2_peers import H2Peer, h2_client
 from chaosproxy.testing.peers import Origin
 from chaosproxy.testing.proxied import linked
@@ -20,7 +21,6 @@ CHUNK = b"4000\r\n" + PIECE + b"\r\n"
 TOTAL = 32 * MIB
 LINKS = 2 * 64 * KIB
 """What the two connections hold, each way."""
-READ = 256 * KIB
 EXIT = 64 * KIB
 WRITTEN = 64 * KIB
 BETWEEN = LINKS + READ + EXIT + WRITTEN + len(CHUNK)

@@ -1,5 +1,6 @@
 """What makes it fast, held without a clock: calls of functions are counted, which no neighbour on the machine disturbs."""
 
+import gc
 import sys
 import tracemalloc
 from collections import Counter
@@ -168,6 +169,27 @@ async def test_a_fault_that_delays_does_set_one(streams, mock_clock):
         assert named(seen, "/proxy/alarm.py", "Alarm.set") == 1
 
 
+FIVE = {"latency": "5ms"}
+FAR = {"version": 1, "hops": [{"faults": [FIVE, {"timeout": {"idle": "60s"}}]}, {"faults": [FIVE]}]}
+
+
+async def test_two_lines_in_a_row_are_one_ring_an_event(streams, mock_clock):
+    async with linked(FAR, streams.serve, room=ROOM) as proxy:
+        await streams.opened(proxy, 1)
+        for _ in range(2):  # the head, of which everybody on its way is told
+            mock_clock.jump(1)
+            await wait_all_tasks_blocked()
+        streams.received()
+        with calls() as seen:
+            for _ in range(5):
+                await streams.says(1)
+                for _ in range(3):
+                    mock_clock.jump(0.005)
+                    await wait_all_tasks_blocked()
+        assert b"".join(streams.received()) == EVENT * 5
+        assert named(seen, "/proxy/exchange.py", "Exchange.ring") == 5
+
+
 async def test_a_body_of_known_length_leaves_as_the_very_bytes_that_came(streams, mock_clock):
     body = bytes(100_000)
 
@@ -201,3 +223,35 @@ async def test_a_chunked_body_is_copied_no_more_than_three_times(streams, mock_c
             tracemalloc.stop()
         assert b"".join(streams.received()) == read
     assert most < 3.1 * len(read)
+
+
+def alive(*kinds):
+    gc.collect()
+    return [sum(isinstance(one, kind) for one in gc.get_objects()) for kind in kinds]
+
+
+async def test_a_stream_that_waits_has_a_task_for_each_connection_and_nothing_else_of_trio(streams, mock_clock):
+    kinds = (trio.lowlevel.Task, trio.CancelScope, trio.Event)
+    async with linked(None, streams.serve, room=ROOM) as proxy:
+        await wait_all_tasks_blocked()  # what serves them is there
+        before = alive(*kinds)
+        await streams.opened(proxy, 10)
+        tasks, *others = (now - then for now, then in zip(alive(*kinds), before, strict=True))
+    assert tasks == 3 * 10  # its client, its upstream, and the origin that it is played by
+    assert others == [0, 0]
+
+
+async def test_what_a_request_was_read_from_is_not_kept_while_its_stream_waits(streams, mock_clock):
+    body = bytes(50_000)
+    async with linked(None, streams.serve, room=ROOM) as proxy:
+        client = proxy.connect()
+        streams.clients.append(client)
+        tracemalloc.start()
+        try:
+            client.send(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
+            await wait_all_tasks_blocked()
+            assert b" 200 " in b"".join(streams.received())
+            kept, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert kept < len(body)

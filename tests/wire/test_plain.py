@@ -5,6 +5,7 @@ import socket
 
 import pytest
 import trio
+from trio.testing import wait_all_tasks_blocked
 
 from chaosproxy.wire.plain import Plain
 from tests.wire.conftest import connected
@@ -26,6 +27,27 @@ async def test_recv_answers_at_once_and_readable_waits_for_the_peer(descriptors)
         await transport.readable()
         assert transport.recv(10) == b""
         transport.close()
+
+
+async def test_who_waits_for_the_peer_can_be_told_to_stop_and_the_transport_goes_on():
+    client, server = connected()
+    transport = Plain(server)
+    transport.interrupt()  # nobody waits
+    with client:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(told_to_stop, transport)
+            await wait_all_tasks_blocked()
+            transport.interrupt()
+        client.sendall(b"x")
+        await transport.readable()
+        assert transport.recv(10) == b"x"
+        transport.close()
+        transport.interrupt()
+
+
+async def told_to_stop(transport):
+    with pytest.raises(trio.ClosedResourceError):
+        await transport.readable()
 
 
 async def test_send_takes_what_fits_then_nothing_until_the_peer_reads():

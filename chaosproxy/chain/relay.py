@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chaosproxy.chain.actions import FOREVER, Actions, Floor
 from chaosproxy.chain.fault import Fault, FaultSpec
 from chaosproxy.model.messages import Data, End, Event, RequestHead
-from chaosproxy.model.places import Moment
+from chaosproxy.model.vocabulary import Moment
 
 if TYPE_CHECKING:
     from chaosproxy.chain.stage import Stage

@@ -15,8 +15,8 @@ from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Condition, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.model.headers import Headers
-from chaosproxy.model.places import Way
 from chaosproxy.model.units import Unit, Within
+from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario import dump
 from chaosproxy.scenario.describe import field_words
 from chaosproxy.scenario.shapes import key_of

@@ -1,0 +1,75 @@
+"""When a line wants to be woken: because something leaves a place, or a timer of one fires.
+
+Rules: a ring is for what somebody could tell. A piece of body that leaves one place for another, where it waits again
+(`Fault.delays`), with nothing in between that could act on it, changes nothing that anybody sees: it is moved at the next
+ring, or before whatever else happens, with the time at which it should have been. Must not know: who rings.
+"""
+
+import math
+from typing import TYPE_CHECKING
+
+from chaosproxy.chain.place import FEW
+from chaosproxy.chain.span import Span
+from chaosproxy.chain.stage import Stage
+
+if TYPE_CHECKING:
+    from chaosproxy.chain.line import Line
+
+NONE: list[Stage] = []
+"""Stands for each that is empty. Nothing is ever put into it."""
+
+
+def plan(line: "Line", now: float) -> None:
+    """Find the next deadlines of `line`, and whose idle clock has to stand still."""
+    line.dirty = False
+    due = rings = math.inf
+    unseen = NONE
+    span: Span | None = None
+    for stage in line.stages:
+        if stage.span is not None:
+            if stage.span is span:
+                continue  # seen to
+            span = stage.span
+            if span.timed:
+                rings = min(rings, span.plan_timers(now))
+            if span.idles and not span.next.has_room(now):
+                for one in span.stages:
+                    line.stop_clock(one, now)
+            continue
+        rings = min(rings, stage.timer_due(now))
+        if stage.outbox:
+            time = max(stage.outbox[0][0], stage.floor)
+            if time > now:  # else it has no room, which is no deadline: who makes room moves it
+                if delays := _delays_behind(stage, line):
+                    unseen = [*unseen, stage]
+                    due = min(due, time)
+                rings = min(rings, time + delays)
+        if stage.idles and not stage.next.has_room(now):
+            line.stop_clock(stage, now)
+    line.unseen, line.rings, line.due = unseen, rings, min(due, rings)
+
+
+def _delays_behind(stage: Stage, line: "Line") -> float:
+    """For how long nobody can tell whether what waits at `stage` has left it; 0 if somebody can at once."""
+    span = stage.next
+    following = span.next if type(span) is Span else None
+    if type(span) is not Span or type(following) is not Stage:
+        return 0.0
+    fault, size = following.fault, stage.out_bytes
+    if (
+        not fault.delays
+        or following.rest is not None
+        or following.closed
+        or following.away
+        or stage.away
+        or stage.controls
+        or not line.lazy
+        or line.blocked
+        or line.entry
+        or line.stopped
+        or following.out_bytes + fault.held + size >= fault.capacity
+        or len(following.outbox) + len(stage.outbox) >= FEW
+        or not span.is_far(size)
+    ):
+        return 0.0
+    return fault.delays

@@ -1,0 +1,117 @@
+"""Clients as they are written, good and bad, over what a raw reader has seen: what each would have made of it.
+
+A reader is a function of `Told`. Each is as short as the code that it stands for; the good ones follow the standard, the
+bad ones do what was found in the field. They share no code with the proxy's own parsers.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from chaosproxy.testing.peers import Ending
+from tests.virtual.shipped import LAST, Told, unchunked
+
+_EVENT_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+
+
+@dataclass(frozen=True)
+class Made:
+    """What an application has after the stream: `whole`, `broken` (it knows), or it still `waits`."""
+
+    outcome: str
+    text: str
+
+
+def events(payload: bytes) -> list[bytes]:
+    """The `data` of each event block that has ended, as the WHATWG standard reads it."""
+    found = []
+    for block in _EVENT_END.split(payload.removeprefix(b"\xef\xbb\xbf"))[:-1]:
+        data = [line[5:].removeprefix(b" ") for line in re.split(rb"\r\n|\n|\r", block) if line.startswith(b"data:")]
+        if data:
+            found.append(b"\n".join(data))
+    return found
+
+
+def content(event: bytes) -> str:
+    """The words of one event: of an OpenAI chunk its delta, of what is no JSON object and no last word all of it."""
+    try:
+        chunk = json.loads(event)
+    except ValueError:
+        return "" if event == b"[DONE]" else event.decode(errors="replace")
+    if not isinstance(chunk, dict):
+        return str(chunk)
+    return "".join(choice["delta"].get("content") or "" for choice in chunk.get("choices", ()))
+
+
+def text_of(seen: Told) -> str:
+    return "".join(content(event) for event in events(seen.payload))
+
+
+def trusting(seen: Told) -> Made:
+    """Takes every end for the end of the answer, as a loop does that swallows the exception behind it."""
+    over = seen.whole or seen.ending is not Ending.OPEN
+    return Made("whole" if over else "waits", text_of(seen))
+
+
+def strict(seen: Told) -> Made:
+    """Believes HTTP: a body short of its framing is broken, one that ends by the rules is whole."""
+    if seen.whole:
+        return Made("whole", text_of(seen))
+    return Made("waits" if seen.ending is Ending.OPEN else "broken", text_of(seen))
+
+
+def careful(seen: Told) -> Made:
+    """Believes the provider: an answer is whole when its last word has come, and not before."""
+    if any(is_last_word(event) for event in events(seen.payload)):
+        return Made("whole", text_of(seen))
+    over = seen.whole or seen.ending is not Ending.OPEN
+    return Made("broken" if over else "waits", text_of(seen))
+
+
+def is_last_word(event: bytes) -> bool:
+    if event == b"[DONE]":
+        return True
+    try:
+        last = json.loads(event)
+    except ValueError:
+        return False
+    return isinstance(last, dict) and (
+        last.get("done") is True
+        or last.get("type") in {"message_stop", "response.completed", "response.failed", "response.incomplete"}
+    )
+
+
+def gives_up_by_bytes(seen: Told, idle: float) -> float | None:
+    """When a client gives up whose timer starts anew with every byte; None: it never does."""
+    return _gives_up([time for time, _ in seen.pieces], idle, seen)
+
+
+def gives_up_by_content(seen: Told, idle: float) -> float | None:
+    """The same of a timer that starts anew only with an event that carries something."""
+    times = [time for time, data in seen.pieces if any(content(event) for event in events(data.partition(b"\r\n")[2]))]
+    return _gives_up([0.0, *times], idle, seen)
+
+
+def _gives_up(times: list[float], idle: float, seen: Told) -> float | None:
+    end = seen.ended if seen.ended is not None else (seen.pieces[-1][0] if seen.whole else seen.watched)
+    return next((before + idle for before, after in pairwise([*times, end]) if after - before > idle), None)
+
+
+def one_event_a_read(seen: Told) -> Made:
+    """Takes each read for one event: of several it has the first, of a part of one it has nothing to parse."""
+    reads = [unchunked(data) for _, data in seen.pieces[1:] if data != LAST]
+    parsed = [re.match(rb"data: ?([^\r\n]*)\r?\n\r?\n", read) for read in reads]
+    text = "".join(content(found[1]) for found in parsed if found)
+    return Made("whole" if all(parsed) else "broken", text)
+
+
+def gives_up_by_events(seen: Told, idle: float) -> float | None:
+    """The same of a timer that starts anew with every event that a parser hands out, pings and empty deltas too."""
+    times = [time for time, data in seen.pieces if events(data.partition(b"\r\n")[2])]
+    return _gives_up([0.0, *times], idle, seen)
+
+
+def ids_of(body: bytes) -> list[int]:
+    """The ids of the events in a body, with whatever framing."""
+    return [int(found) for found in re.findall(rb"id: (\d+)\n", body)]
