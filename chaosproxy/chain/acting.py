@@ -8,7 +8,6 @@ import math
 from abc import abstractmethod
 
 from chaosproxy.chain.actions import (
-    Action,
     Actions,
     Ahead,
     At,
@@ -16,6 +15,7 @@ from chaosproxy.chain.actions import (
     Finish,
     Floor,
     Note,
+    Other,
     PassOn,
     Pause,
     Reply,
@@ -23,7 +23,6 @@ from chaosproxy.chain.actions import (
     Vanish,
     Wake,
 )
-from chaosproxy.chain.fault import Fault
 from chaosproxy.chain.place import Place
 from chaosproxy.errors import FaultBug
 from chaosproxy.model.messages import Data
@@ -67,13 +66,13 @@ class Actor(Place):
         for action in actions:
             if isinstance(action, Data):
                 self.emit(action, now)
+            elif isinstance(action, At):
+                self.emit(action.event, now, action.time)
             else:
                 self._act_on(action, now)
 
-    def _act_on(self, action: Action, now: float) -> None:
+    def _act_on(self, action: Other, now: float) -> None:
         match action:
-            case At(time, event):
-                self.emit(event, now, time)
             case Rest():
                 self.rest = action
             case Note(kind, detail):
@@ -184,5 +183,5 @@ class Actor(Place):
         if self.closed:
             return False
         if self.rest is None:
-            return type(self.fault).unblocked is not Fault.unblocked
+            return self.hears_of_room
         return self.rest.idle != math.inf

@@ -123,5 +123,6 @@ class Note:
     detail: str = ""
 
 
-Action = Event | At | Floor | Pause | Ahead | Rest | Vanish | Wake | Cancel | PassOn | Reply | Finish | Note
+Other = Event | Floor | Pause | Ahead | Rest | Vanish | Wake | Cancel | PassOn | Reply | Finish | Note
+Action = At | Other
 Actions = tuple[Action, ...]

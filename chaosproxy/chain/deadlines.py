@@ -26,15 +26,16 @@ def plan(line: "Line", now: float) -> None:
     unseen = NONE
     span: Span | None = None
     for stage in line.stages:
+        if not stage.clocked:
+            continue
         if stage.span is not None:
             if stage.span is span:
                 continue  # seen to
             span = stage.span
-            if span.timed:
-                rings = min(rings, span.plan_timers(now))
+            rings = min(rings, span.plan_timers(now))
             if span.idles and not span.next.has_room(now):
                 for one in span.stages:
-                    line.stop_clock(one, now)
+                    _stop_clock(one, line, now)
             continue
         rings = min(rings, stage.timer_due(now))
         if stage.outbox:
@@ -44,9 +45,26 @@ def plan(line: "Line", now: float) -> None:
                     unseen = [*unseen, stage]
                     due = min(due, time)
                 rings = min(rings, time + delays)
-        if stage.idles and not stage.next.has_room(now):
-            line.stop_clock(stage, now)
-    line.unseen, line.rings, line.due = unseen, rings, min(due, rings)
+        if (stage.rest is not None or stage.hears_of_room) and stage.idles and not stage.next.has_room(now):
+            _stop_clock(stage, line, now)
+    line.unseen, line.rings, line.due = unseen, rings, min(rings, due)
+
+
+def resume(line: "Line", now: float) -> None:
+    """Start the idle clocks again that stood still and whose output has room."""
+    waiting, line.stopped = line.stopped, NONE
+    for stage in waiting:
+        if stage.behind.has_room(now):
+            stage.hears_room(now)
+        else:
+            line.stopped = [*line.stopped, stage]
+
+
+def _stop_clock(stage: Stage, line: "Line", now: float) -> None:
+    """The output of `stage` is blocked: silence does not count, if it counts at all."""
+    if stage.stopped is None and stage.idles:
+        stage.stopped = now
+        line.stopped = [*line.stopped, stage]
 
 
 def _delays_behind(stage: Stage, line: "Line") -> float:

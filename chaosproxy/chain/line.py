@@ -11,7 +11,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 
-from chaosproxy.chain.deadlines import NONE, plan
+from chaosproxy.chain.deadlines import NONE, plan, resume
 from chaosproxy.chain.exit import WINDOW, Exit
 from chaosproxy.chain.neighbours import Node
 from chaosproxy.chain.span import Span
@@ -29,8 +29,8 @@ class Line:
 
     __slots__ = (
         "_admitted", "blocked", "bytes_in", "chunks_in", "coded", "complete", "completing", "dirty", "due", "entry",
-        "exit", "first", "has_head", "kind", "lazy", "records", "records_in", "rings", "stages", "stopped", "unseen",
-        "waiting", "way",
+        "exit", "first", "has_head", "kind", "lazy", "moved", "records", "records_in", "rings", "stages", "stopped",
+        "unseen", "waiting", "way",
     )  # fmt: skip
 
     def __init__(self, way: Way, stages: Sequence[Stage], *, window: int = WINDOW, lazy: bool = True) -> None:
@@ -65,6 +65,8 @@ class Line:
         self.blocked = False
         """Something waits for room."""
         self.bytes_in = self.records_in = self.chunks_in = 0
+        self.moved = True
+        """Since `take_admitted` something has been admitted (but by `pass_through`), or has had to wait."""
         self._admitted = 0
         self.stopped: list[Stage] = NONE
         """Whose idle clock stands still because its output is blocked."""
@@ -143,6 +145,7 @@ class Line:
     def admit(self, pieces: Sequence[Data], now: float) -> None:
         """As much as there is room for; the rest waits at the entry. What is in them has been counted."""
         first, entry = self.first, self.entry
+        self.moved = True
         for data in pieces:
             if entry or not first.make_room(now):
                 self._keep(data)
@@ -175,6 +178,7 @@ class Line:
                 pass
         if self.entry:
             self.entry.append(event)
+            self.moved = True
         else:
             self.first.control(event, now)
         self.dirty = True
@@ -187,6 +191,7 @@ class Line:
     def take_admitted(self) -> int:
         """Body bytes admitted since last asked."""
         admitted, self._admitted = self._admitted, 0
+        self.moved = False
         return admitted
 
     # ---- out
@@ -207,7 +212,7 @@ class Line:
         events = exit_.take(room, split=split, most=most)
         if full and exit_.has_room(now):
             self.pump(now)
-            self._resume(now)
+            resume(self, now)
             plan(self, now)
         if self.completing is not None:
             exit_.records_out += any(event is self.completing for event in events)
@@ -223,7 +228,7 @@ class Line:
         if self.blocked:
             self.pump(now)
         if self.stopped:
-            self._resume(now)
+            resume(self, now)
         plan(self, now)
 
     def pump(self, now: float) -> None:
@@ -242,6 +247,7 @@ class Line:
                     self.blocked = True
                     break
                 self._admitted += len(event.payload)
+            self.moved = True
             self.entry.popleft()
             if isinstance(event, Data):
                 self.first.data(event, now)
@@ -252,14 +258,14 @@ class Line:
         """Do all that is due at `now`."""
         self.pump(now)
         if self.stopped:
-            self._resume(now)
+            resume(self, now)
         for stage in self.stages:
             if stage.clocked and (stage.span is None or stage.span.due <= now) and stage.timer_due(now) <= now:
                 stage.timer(now)
         if self.blocked:
             self.pump(now)
         if self.stopped:
-            self._resume(now)
+            resume(self, now)
         plan(self, now)
 
     def catch_up(self, now: float) -> None:
@@ -268,23 +274,7 @@ class Line:
             self.wake(now)
 
     def due_by(self, time: float) -> None:
-        """Be woken at `time` at the latest."""
         self.due, self.rings = min(self.due, time), min(self.rings, time)
-
-    def _resume(self, now: float) -> None:
-        """Start the idle clocks again that stood still and whose output has room."""
-        waiting, self.stopped = self.stopped, NONE
-        for stage in waiting:
-            if stage.behind.has_room(now):
-                stage.hears_room(now)
-            else:
-                self.stopped = [*self.stopped, stage]
-
-    def stop_clock(self, stage: Stage, now: float) -> None:
-        """The output of `stage` is blocked: silence does not count, if it counts at all."""
-        if stage.stopped is None and stage.idles:
-            stage.stopped = now
-            self.stopped = [*self.stopped, stage]
 
     def start(self, now: float) -> None:
         """The exchange begins."""

@@ -29,7 +29,7 @@ class Place(ABC):
     """The state of one fault's place, and what leaves it."""
 
     __slots__ = (
-        "away", "before", "bytes", "chunks", "clocked", "closed", "controls", "director", "ended", "fault", "floor", "head", "index",
+        "away", "before", "bytes", "chunks", "clocked", "closed", "controls", "director", "ended", "fault", "floor", "head", "hears_of_room", "index",
         "inert", "last", "let_go", "line", "mute", "next", "out_bytes", "outbox", "passed_head", "pause", "placed",
         "records", "rest", "sealed", "span", "stopped", "told", "undecided",
     )  # fmt: skip
@@ -40,6 +40,7 @@ class Place(ABC):
         self.placed = placed
         self.fault = fault
         self.director = director
+        self.hears_of_room = type(fault).unblocked is not Fault.unblocked
         self.rest: Rest | None = fault.rest
         self.bytes = self.records = self.chunks = 0
         """What has entered."""
@@ -231,11 +232,11 @@ class Place(ABC):
             return self.away  # also when what waited here has closed it just before
         if self.closed:
             return math.inf
-        if self.span is not None:
-            self.span.settle()
         rest = self.rest
         if rest is None or self.ended:
             return self.fault.due
+        if self.span is not None:
+            self.span.settle()
         due = min(rest.time, self.fault.due)
         # The idle clock stands still while the output is blocked.
         if rest.idle != math.inf and self.last != -math.inf and self.behind.has_room(now):

@@ -30,7 +30,6 @@ class Span:
         "next",
         "records",
         "stages",
-        "timed",
         "wants_body",
     )
 
@@ -40,7 +39,7 @@ class Span:
         self.bytes = self.records = self.chunks = 0
         self.last = -math.inf
         self.max_bytes = self.max_records = self.max_chunks = math.inf
-        self.wants_body = self.timed = self.idles = False
+        self.wants_body = self.idles = False
         self.due = -math.inf
         for stage in stages:
             stage.span = self
@@ -49,13 +48,12 @@ class Span:
     def plan(self) -> None:
         """The distances to the nearest limits. Only right behind `settle`."""
         self.max_bytes = self.max_records = self.max_chunks = math.inf
-        self.wants_body = self.timed = self.idles = False
+        self.wants_body = self.idles = False
         self.due = -math.inf
         for stage in self.stages:
             rest = stage.rest
             assert rest is not None
             stage.clocked = stage.fault.due != math.inf or rest.time != math.inf or rest.idle != math.inf
-            self.timed = self.timed or stage.clocked
             self.idles = self.idles or rest.idle != math.inf
             if rest is FOREVER:
                 continue

@@ -207,17 +207,21 @@ class Exchange:
         if plan is None or upstream is None or self._finished:
             return
         chain = plan.chain
+        request, response = chain.request, chain.response
         self._busy = True
         try:
             while True:
                 self._again = False
-                upstream.pump(now)
-                client.pump(chain, upstream.protocol, now)
+                if request.waiting:
+                    upstream.pump(now)
+                if response.waiting or client.more:
+                    client.pump(chain, upstream.protocol, now)
                 if chain.cancelled and not upstream.over and not (chain.last_words and upstream.awaits_last_words):
                     upstream.end(chain.cancel_cause, now, chain.upstream_endings)
-                if not upstream.over:
+                if response.moved and not upstream.over:
                     upstream.credit()
-                self._credit_client()
+                if request.moved or client.over:
+                    self._credit_client()
                 if not self._again:
                     break
         finally:
