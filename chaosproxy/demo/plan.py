@@ -165,6 +165,8 @@ def _preferred(scenario: Scenario) -> list[Question]:
     first = [FORMATS[name] for fault in faults if (name := getattr(fault, "format", None)) in FORMATS]
     if any(rule.records == "lines" for rule in scenario.rules):
         first.append(OLLAMA)
+    first += [MESSAGES for fault in faults if _looks_for(fault).startswith(("message_", "content_block_"))]
+    first += [RESPONSES for fault in faults if _looks_for(fault).startswith("response.")]
     if any(map(_reads_answers, faults)):
         first.append(CHAT)
     return list(dict.fromkeys([*first, *QUESTIONS]))
@@ -174,6 +176,12 @@ def _reads_answers(fault: FaultSpec) -> bool:
     """Whether it looks for what only a provider's answer has: a terminal event, JSON, usage."""
     at = fault.at
     return fault.name == "strip" or (at is not None and (at.terminal is not None or at.json is not None))
+
+
+def _looks_for(fault: FaultSpec) -> str:
+    """The type of event at which it acts, "" for none."""
+    pairs = fault.at.json if fault.at is not None else None
+    return str(dict(pairs or ()).get("type", ""))
 
 
 def _durations(plain: object) -> Iterator[float]:

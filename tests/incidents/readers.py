@@ -115,3 +115,33 @@ def gives_up_by_events(seen: Told, idle: float) -> float | None:
 def ids_of(body: bytes) -> list[int]:
     """The ids of the events in a body, with whatever framing."""
     return [int(found) for found in re.findall(rb"id: (\d+)\n", body)]
+
+
+def tool_calls(seen: Told, *, mends: bool) -> list[dict[str, object]]:
+    """The arguments with which tools of Anthropic's shape are run: behind the block's end, or of what can be mended."""
+    arguments, found = "", []
+    for event in map(json.loads, events(seen.payload)):
+        if event["type"] == "content_block_delta":
+            arguments += event["delta"]["partial_json"]
+        elif event["type"] == "content_block_stop":
+            found.append(json.loads(arguments))
+            arguments = ""
+    return [*found, json.loads(arguments + '"}')] if mends and arguments else found
+
+
+def error_of(seen: Told, *, flat: bool) -> str | None:
+    """The message of an error inside the stream, of a client that knows only the nested shape or the flat one too."""
+    for event in events(seen.payload):
+        told = json.loads(event) if event.startswith(b"{") else {}
+        if "error" in told:
+            return told["error"]["message"]
+        if flat and "message" in told and "code" in told:
+            return told["message"]
+    return None
+
+
+def shown(seen: Told, *, looks: bool) -> str:
+    """What a client draws that takes every line for text, or first looks at the status and the type."""
+    if looks and (seen.status != 200 or b"\r\ncontent-type: text/event-stream" not in seen.raw.lower()):
+        return ""
+    return text_of(seen) or seen.body.decode()

@@ -1,8 +1,31 @@
 """Answers that end too early: what is on the wire, and who notices."""
 
+import json
+
 from chaosproxy.testing.peers import Ending
-from tests.incidents.readers import Made, careful, strict, trusting
-from tests.virtual.shipped import chunk, event, stream, told
+from tests.incidents.readers import Made, careful, strict, tool_calls, trusting
+from tests.virtual.shipped import LAST, SSE, anthropic, chunk, event, stream, told
+
+SIZED = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n"
+TOOL = [
+    {"type": "message_start", "message": {"content": []}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "name": "rm", "input": {}}},
+    *[
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": part}}
+        for part in ('{"path": ', '"/tmp/', "old", '-files"', "}")
+    ],
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+    {"type": "message_stop"},
+]
+
+
+async def test_a_body_shorter_than_it_said(autojump_clock):
+    seen = await told("short-of-its-length", [SIZED % 48 + b"x" * 48], within=60)
+    assert b"\r\ncontent-length: 48\r\n" in seen.raw.lower()
+    assert (seen.body, seen.ending) == (b"x" * 31, Ending.FIN)
+    assert trusting(seen).outcome == "whole"
+    assert strict(seen).outcome == "broken"
 
 
 async def test_a_fin_without_the_last_chunk(autojump_clock):
@@ -11,3 +34,64 @@ async def test_a_fin_without_the_last_chunk(autojump_clock):
     assert seen.body == chunk(event(1)) + chunk(event(2)) + chunk(event(3))
     assert trusting(seen) == Made("whole", "123")
     assert strict(seen) == careful(seen) == Made("broken", "123")
+
+
+async def test_a_fin_inside_a_chunk(autojump_clock):
+    seen = await told("killed-mid-chunk", stream(20, 4))
+    assert (seen.count, seen.ending, seen.ended) == (8, Ending.FIN, 30)
+    assert seen.body.endswith(chunk(event(8)) + b"10\r\n"), "16 bytes announced, none sent"
+    assert strict(seen) == Made("broken", "12345678")
+
+
+async def test_a_cut_body_becomes_a_clean_200(autojump_clock):
+    seen = await told("hidden-failure", stream(8, 1))
+    assert (seen.status, seen.events) == (200, [(0, 1), (1, 1), (2, 1)])
+    assert seen.body == chunk(event(1)) + chunk(event(2)) + chunk(event(3)) + LAST
+    assert strict(seen) == Made("whole", "123")
+    assert careful(seen) == Made("broken", "123")
+    assert seen.hung_up[1] == 2
+
+
+async def test_no_last_word(autojump_clock):
+    seen = await told("missing-done", stream(8, 0.02))
+    assert (seen.count, seen.whole, b"[DONE]" in seen.body) == (8, True, False)
+    assert strict(seen) == Made("whole", "12345678")
+    assert careful(seen) == Made("broken", "12345678")
+
+
+async def test_half_the_arguments_of_a_tool(autojump_clock, monkeypatch):
+    monkeypatch.setenv("CHAOS_EVENT", "5")
+    seen = await told("hidden-failure", [SSE, *anthropic(TOOL), LAST])
+    assert seen.whole
+    assert tool_calls(seen, mends=True) == [{"path": "/tmp/old"}], "another directory than the one that was meant"
+    assert tool_calls(seen, mends=False) == []
+    whole = await told("tokens", [SSE, *anthropic(TOOL), LAST])
+    assert tool_calls(whole, mends=False) == [{"path": "/tmp/old-files"}]
+
+
+async def test_no_reason_why_it_ended(autojump_clock):
+    seen = await told("no-message-stop", [SSE, *anthropic(TOOL), LAST])
+    assert json.loads(seen.payload.splitlines()[-2].removeprefix(b"data: "))["type"] == "content_block_stop"
+    assert (strict(seen).outcome, careful(seen).outcome) == ("whole", "broken")
+
+
+async def test_a_head_and_nothing_behind_it(autojump_clock):
+    seen = await told("empty-reply", [SIZED % 999 + b"x" * 999], within=60)
+    assert (seen.status, seen.body, seen.ending) == (200, b"", Ending.FIN)
+    assert b"\r\ncontent-length: 999" in seen.raw.lower()
+    assert strict(seen).outcome == "broken"
+
+
+async def test_not_even_a_head(autojump_clock, monkeypatch):
+    monkeypatch.setenv("CHAOS_AT", "request_end")
+    seen = await told("empty-reply", [SIZED % 999 + b"x" * 999], within=60)
+    assert (seen.raw, seen.ending) == (b"", Ending.FIN)
+    assert trusting(seen) == Made("whole", "")
+    assert strict(seen).outcome == "broken"
+
+
+async def test_the_end_overtakes_what_was_queued(autojump_clock):
+    seen = await told("lost-tail", [SSE, *[chunk(b"data: %s\n\n" % (b"x" * 120))] * 100, LAST])
+    assert len(seen.payload) == 512
+    assert seen.whole
+    assert (strict(seen).outcome, careful(seen).outcome) == ("whole", "broken")

@@ -1,6 +1,8 @@
 """A shipped scenario as a client meets it, in virtual time: what came, when, and how it ended."""
 
+import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -37,6 +39,13 @@ def stream(count: int, apart: float, *, first: float = 0.0) -> list:
     for number in range(1, count + 1):
         script += [chunk(event(number)), Pause(apart)]
     return [*script, chunk(b"data: %s\n\n" % DONE), LAST]
+
+
+def anthropic(messages: Sequence[Mapping[str, object]]) -> list[bytes]:
+    """Events as the Messages API sends them, each a chunk."""
+    return [
+        chunk(b"event: %s\ndata: %s\n\n" % (str(one["type"]).encode(), json.dumps(one).encode())) for one in messages
+    ]
 
 
 def unchunked(body: bytes) -> bytes:
@@ -86,8 +95,9 @@ class Told:
 
     @property
     def payload(self) -> bytes:
-        """The body without its chunks."""
-        return unchunked(self.body)
+        """The body without its chunks, if it has some."""
+        head = self.raw.partition(b"\r\n\r\n")[0].lower()
+        return unchunked(self.body) if b"\r\ntransfer-encoding: chunked" in head else self.body
 
 
 async def told(scenario, script, *, within: float = 10_000.0, request: bytes = GET) -> Told:
