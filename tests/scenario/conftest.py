@@ -74,14 +74,6 @@ class Answering(FaultSpec):
     until: Literal["first_byte", "end"] | Duration = "end"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting(FaultSpec):
-    name: ClassVar[str] = "timeout"
-
-    idle: Duration | None = None
-    total: Duration | None = None
-
-
 SPECS = (Holding, Cutting, Stalling, Coding, Answering)
 
 
@@ -89,6 +81,3 @@ SPECS = (Holding, Cutting, Stalling, Coding, Answering)
 def faults(monkeypatch):
     for spec in SPECS:
         monkeypatch.setitem(REGISTRY, spec.name, spec)
-    for name, spec in (("timeout", Waiting), ("buffer", Holding)):
-        if name not in REGISTRY:
-            monkeypatch.setitem(REGISTRY, name, spec)
