@@ -10,8 +10,10 @@ from chaosproxy.scenario.load import examine
 
 SHIPPED = library.shipped()
 PARTS = ["In the field:", "A good client:", "Knobs:"]
+OF_INCIDENTS = {"Seen:", "A bad client:", "Reproduce:"}
+"""What the head of a scenario that reproduces incidents says besides."""
 TESTS = Path(__file__).parents[1]
-ANY_TEXT = {"CHAOS_MESSAGE", "CHAOS_CODE", "CHAOS_TYPE", "CHAOS_RETRY_AFTER"}
+ANY_TEXT = {"CHAOS_MESSAGE", "CHAOS_CODE", "CHAOS_TYPE", "CHAOS_RETRY_AFTER", "CHAOS_METHOD"}
 """Knobs for which no text is wrong."""
 
 
@@ -37,7 +39,9 @@ def test_it_is_valid_as_shipped(path):
 
 def test_its_head_says_what_happens_what_a_good_client_does_and_what_to_turn(path):
     lines = head_comment(path)
-    assert [line.strip().partition(":")[0] + ":" for line in lines if re.match(r" \S", line)] == PARTS
+    parts = [line.strip().partition(":")[0] + ":" for line in lines if re.match(r" \S", line)]
+    assert [part for part in parts if part not in OF_INCIDENTS] == PARTS
+    assert len(set(parts)) == len(parts)
     assert all(re.match(r" \S|   \S", line) for line in lines), "what goes on is indented"
     assert max(map(len, path.read_text().splitlines())) <= 120
 
@@ -45,7 +49,7 @@ def test_its_head_says_what_happens_what_a_good_client_does_and_what_to_turn(pat
 def test_each_knob_is_explained_and_has_a_default(path):
     used = set(re.findall(r"\$\{(\w*)", path.read_text()))
     with_default = set(re.findall(r"\$\{(\w+):-[^}]+\}", path.read_text()))
-    knobs = " ".join(head_comment(path)).partition("Knobs:")[2]
+    knobs = " ".join(head_comment(path)).partition("Knobs:")[2].partition("Reproduce:")[0]
     assert used == with_default == set(re.findall(r"CHAOS_\w+", knobs))
     assert used or knobs.split() == ["none."]
 
@@ -58,5 +62,6 @@ def test_a_wrong_knob_is_a_mistake_with_a_place(path):
 
 
 def test_a_test_shows_what_it_does(path):
-    tests = [file.read_text() for place in ("virtual", "loopback") for file in (TESTS / place).glob("test_shipped*.py")]
+    files = [file for place in ("virtual", "loopback") for file in (TESTS / place).glob("test_shipped*.py")]
+    tests = [file.read_text() for file in [*files, *(TESTS / "incidents").glob("test_*.py")]]
     assert any(f'"{path.stem}"' in text for text in tests)
