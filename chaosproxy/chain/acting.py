@@ -116,10 +116,9 @@ class Actor(Place):
 
     def vanish(self, time: float) -> None:
         """Nothing enters or leaves before `time`."""
-        if not self.closed:
-            self.rouse()
-            self.away, self.floor = max(self.away, time), max(self.floor, time)
-            self.line.dirty = True
+        self.rouse()
+        self.away, self.floor = max(self.away, time), max(self.floor, time)
+        self.line.dirty = True
 
     def hears_cue(self, name: str, now: float) -> None:
         """A named input from outside."""
@@ -133,7 +132,6 @@ class Actor(Place):
         since, self.stopped = self.stopped, None
         assert since is not None
         self.last = now - max(0.0, since - self.last)
-        self.line.dirty = True
         if self.rest is None and not self.closed:
             self.act(self._ask("unblocked", since, now), now)
             self.drowse(now)

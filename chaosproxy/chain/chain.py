@@ -158,7 +158,7 @@ class Chain(Leaving):
             out.line.catch_up(now)
         if out.sealed or out.mute:
             return  # it is over here already
-        out.rouse()
+        out.rouse()  # what it has let go is counted now
         ending = chosen(finish, out)
         self.note(place, "fired", finish.detail if finish.upstream else f"{ending} {finish.detail}".rstrip(), now)
         result = made(ending, finish.cause, out)

@@ -28,7 +28,7 @@ class Line:
     """The places of one way, in the order it travels."""
 
     __slots__ = (
-        "_admitted", "blocked", "bytes_in", "chunks_in", "coded", "complete", "completing", "dirty", "due", "entry",
+        "_admitted", "blocked", "bytes_in", "coded", "complete", "completing", "dirty", "due", "entry",
         "exit", "first", "has_head", "kind", "lazy", "moved", "records", "records_in", "rings", "stages", "stopped",
         "unseen", "waiting", "way",
     )  # fmt: skip
@@ -64,7 +64,7 @@ class Line:
         """Deadlines may have moved nearer."""
         self.blocked = False
         """Something waits for room."""
-        self.bytes_in = self.records_in = self.chunks_in = 0
+        self.bytes_in = self.records_in = 0
         self.moved = True
         """Since `take_admitted` something has been admitted (but by `pass_through`), or has had to wait."""
         self._admitted = 0
@@ -112,7 +112,6 @@ class Line:
             records = len(ends)
             self.records_in += records
         self.bytes_in += size
-        self.chunks_in += data.whole
         if (
             size > room
             or type(first) is not Span
@@ -137,7 +136,6 @@ class Line:
         for data in pieces:
             payload = data.payload
             self.bytes_in += len(payload)
-            self.chunks_in += data.whole
             if find is not None:
                 data.ends = ends = find(payload)
                 self.records_in += len(ends)

@@ -4,8 +4,6 @@ Only right behind a `Line.pass_through` that was true, and until anything else h
 at rest, nothing waits, and all that a piece does is to be counted. Must not know: who carries it.
 """
 
-import math
-
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.span import Span
 from chaosproxy.model.messages import Data
@@ -15,14 +13,13 @@ def limits(line: Line) -> tuple[float, float, float]:
     """The bytes, records and chunks with which a place would have to be asked: less may pass."""
     first = line.first
     assert isinstance(first, Span)
-    return first.left() if first.stages else (math.inf, math.inf, math.inf)
+    return first.left()
 
 
 def passed(line: Line, size: int, records: int, chunks: int, now: float) -> None:
     """So much has gone through since, the last of it at `now`; it was credited to the sender as it came (HTTP/1)."""
     line.bytes_in += size
     line.records_in += records
-    line.chunks_in += chunks
     line.exit.bytes_out += size
     line.exit.records_out += records
     first = line.first
@@ -34,5 +31,4 @@ def stopped(line: Line, piece: Data, now: float) -> None:
     """A whole chunk, its records found, in which a limit lies: it goes the long way."""
     line.bytes_in += len(piece.payload)
     line.records_in += len(piece.ends)
-    line.chunks_in += 1
     line.admit((piece,), now)

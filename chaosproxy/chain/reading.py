@@ -70,14 +70,11 @@ class Reading:
 
     def end(self) -> Found:
         """The body is over: the last line needs no line feed to be a record; what else is unfinished is none."""
-        found: Found = []
         last = self._blocks.last
         place = self._place(last) if last else None
-        if place is not None:
-            found += self._pieces.take(place if self._holds else 0)
-            found.append(HERE)
-        found.extend(self.rest())
-        return found
+        if place is None:
+            return [*self.rest()]
+        return [*self._pieces.take(place if self._holds else 0), HERE, *self.rest()]
 
     def _place(self, raw: bytes) -> int | None:
         """Where in this unit the trigger acts; None if it does not."""

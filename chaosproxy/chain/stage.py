@@ -80,7 +80,7 @@ class Stage(Actor):
     def _show(self, data: Data, now: float) -> None:
         self.count(data)
         actions = self._ask("data", data, now)
-        if len(actions) > 1:
+        if len(actions) > 2:
             keep_size(actions, self)
         self.act(actions, now)
 
@@ -113,10 +113,6 @@ class Stage(Actor):
 
     def cares(self, event: Event) -> bool:
         """Whether a control event must be shown to this place though it rests."""
-        if self.closed:
-            return False
-        if isinstance(event, Interim | Goaway):
-            return self._sees_aside(event)
         head = isinstance(event, ResponseHead | RequestHead)
         if head and (self.undecided or self._edits):
             return True
@@ -133,16 +129,12 @@ class Stage(Actor):
             self.passed_head = True
         return False
 
-    def _sees_aside(self, event: Interim | Goaway) -> bool:
-        """Few faults act on what is beside the message; who does names it in `sees`."""
-        return isinstance(event, self.sees) and not self.inert and not self.undecided
-
     def control(self, event: Event, now: float) -> None:
         """A head, trailers or terminal enters, in its place behind the data before it."""
         if self.closed:
             return
-        if isinstance(event, Interim | Goaway) and not self._sees_aside(event):
-            self.emit(event, now)
+        if isinstance(event, Interim | Goaway) and (self.undecided or not isinstance(event, self.sees)):
+            self.emit(event, now)  # few faults act on what is beside the message; who does names it in `sees`
             return
         if isinstance(event, ResponseHead | RequestHead):
             event = self._head(event, now)

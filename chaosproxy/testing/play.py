@@ -134,7 +134,7 @@ class _Player:
         chain.close(self.now)
         self._collect()
         line = chain.response
-        played.bytes_in, played.records_in, played.chunks_in = line.bytes_in, line.records_in, line.chunks_in
+        played.bytes_in, played.records_in = line.bytes_in, line.records_in
         played.bytes_out, played.records_out = line.bytes_out, line.records_out
         return played
 

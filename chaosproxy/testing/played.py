@@ -34,7 +34,6 @@ class Played:
     """The fault that made the answer's End."""
     bytes_in: int = 0
     records_in: int = 0
-    chunks_in: int = 0
     """Up to here: what came from the upstream."""
     bytes_out: int = 0
     records_out: int = 0

@@ -142,6 +142,11 @@ def test_the_trailers_of_grpc_are_its_terminal_record(play, where, seen):
     assert played.data == b"\0\0\0\0\1x"
 
 
+def test_grpc_that_ends_without_its_trailers_has_no_terminal_record(play):
+    played = play(cut(terminal="before"), [(1.0, b"\0\0\0\0\1x"), (2.0, End())], head=GRPC)
+    assert (type(played.end[1]), played.not_fired) == (End, [("cut", "not reached")])
+
+
 def test_a_last_line_needs_no_line_feed(play):
     played = play(cut(match="last"), [(1.0, b"first\n"), (2.0, b"last"), (3.0, End())], kind="lines")
     assert (played.data, played.end[0]) == (b"first\n", 3.0)

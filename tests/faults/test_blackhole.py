@@ -212,6 +212,19 @@ def test_an_incomplete_upload_ends_at_the_gone_machine(play):
     assert (played.end[0], played.cancelled_at) == (4.0, 12.0)
 
 
+@pytest.mark.parametrize(
+    ("hops", "unheard"),
+    [
+        ([[Timeout(idle=50)], [Timeout(idle=60)], [Blackhole(at=AFTER_THREE)]], True),
+        ([[Timeout(idle=50)], [Timeout(idle=60)], [Blackhole(at=AFTER_THREE), Timeout(idle=70)]], True),
+        ([[Timeout(idle=50)], [Blackhole(at=AFTER_THREE)], [Timeout(idle=60)]], False),
+        ([[Blackhole(at=AFTER_THREE)], [Timeout(idle=50)], [Timeout(idle=60)]], False),
+    ],
+)
+def test_the_client_is_not_heard_when_the_machine_nearest_to_it_is_gone(play, hops, unheard):
+    assert play(hops, [*TICKS[:3], (4.0, "hangup")]).unheard is unheard
+
+
 # ---- the rest
 
 

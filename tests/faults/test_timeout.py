@@ -6,7 +6,8 @@ import pytest
 
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Condition, Context
-from chaosproxy.faults import Buffer, Timeout
+from chaosproxy.chain.trigger import Trigger
+from chaosproxy.faults import Blackhole, Buffer, Timeout
 from chaosproxy.framing.blocks import LIMIT
 from chaosproxy.model.messages import Abort, Data, End, Interim, ResponseHead
 from chaosproxy.model.vocabulary import Framing, Way
@@ -106,6 +107,12 @@ def test_the_end_stops_it(play):
 def test_idle_sees_what_the_fault_before_it_lets_out(play):
     assert play([Buffer(every=4.0), Timeout(idle=3.0)], TICKS).fired[-1][0] == 3.0
     assert play([Timeout(idle=3.0), Buffer(every=4.0)], WHOLE).not_fired == [("timeout", "not reached")]
+
+
+def test_the_silence_before_its_output_was_blocked_counts(play):
+    """From the byte at 1 to 2 s, when the next machine is gone, and on from 5 s, when it is back."""
+    hops = [[Timeout(idle=3.0)], [Blackhole(at=Trigger(time=2.0), for_=3.0)]]
+    assert play(hops, TICKS[:1]).fired[-1] == (7.0, "timeout", "abort after 3s (idle)")
 
 
 # ---- idle, keep-alives left out

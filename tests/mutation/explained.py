@@ -1,9 +1,24 @@
 """The mutants that no test can see, or that none should, and why."""
 
+KEPT = "self.kept and (isinstance(event, Abort) or not editing.last) -> isinstance(event, Abort) or not editing.last"
+GOAWAY = (
+    "ending.kind == 'goaway' and context.protocol == 'h2' and (context.stream <= _last(ending, out))"
+    " -> context.protocol == 'h2' and context.stream <= _last(ending, out)"
+)
+
 EXPLAINED: dict[tuple[str, str], str] = {
     ("http2/output.py Output.body", "if type(event) is not Data or len(event.payload) > most -> if True"): (
         "the ordinary way writes the same bytes"
     ),
     ("http2/windows.py ", "1024 -> 1025"): "a figure of choice; nothing depends on the byte",
     ("chain/acting.py Actor.idles", "if self.closed -> if False"): "`hears_room` asks again before it acts",
+    ("chain/edited.py Edited._body_over", KEPT): "nothing kept makes an empty piece, which no place lets go",
+    ("chain/editing.py Editing._marked", "if not self.edited -> if False"): "the same pieces, made anew",
+    ("chain/exit.py Exit.close", "self.size = 0 -> pass"): "closed it has room, whatever its size",
+    ("chain/fault.py ", "1 -> 2"): "stand-ins for tests: a real exchange says its own stream",
+    ("chain/leaving.py Leaving.unheard", "frozenset(found) if found else NOBODY -> frozenset(found)"): (
+        "both are empty; the one takes no room of its own"
+    ),
+    ("chain/line.py Line.take", "full and exit_.has_room(now) -> full"): "who moves up asks for room again",
+    ("chain/resolve.py survives", GOAWAY): "the `last` of any other ending is 0, and no stream's number is",
 }

@@ -224,3 +224,11 @@ def test_a_long_stream_takes_the_lane_and_is_told_whole(lane_only, scenario):
     assert lane_only[0] - before > 0.95 * seen
     assert straight.record["response"]["events_out"] == (700 if scenario else events)
     assert len(straight.record["deliveries"]) == straight.record["response"]["events_out"]
+
+
+def test_an_event_that_a_limit_lies_in_is_counted_with_those_before_it():
+    script, stalls = [(0.1, EVENT)] * 12, [{"stall": {"at": {"event": 5, "every": 3, "times": 2}, "for": "50ms"}}]
+    straight, long = both_ways(script, stalls, None, 1 << 16, b"text/event-stream")
+    assert straight == long
+    told = straight.record["response"]
+    assert (told["bytes_in"], told["events_in"], told["bytes_out"]) == (12 * 15, 12, 12 * 15)
