@@ -133,9 +133,11 @@ def lane_only(request):
 
 
 def content(played: Played) -> tuple[object, ...]:
-    """The body as a reader sees it, the counts, and both endings."""
+    """The body as a reader sees it, the counts of what was delivered, and both endings. How much a read had brought when
+    it was cut depends on how many bytes each read is."""
     body = decoded(b"".join(data for _, data in played.got).partition(b"\r\n\r\n")[2])
-    return body, played.ended, played.record["response"], played.record["end"], played.record["upstream"]["end"]
+    response = {name: told for name, told in played.record["response"].items() if not name.endswith("_in")}
+    return body, played.ended, response, played.record["end"], played.record["upstream"]["end"]
 
 
 def decoded(raw: bytes) -> bytes:
