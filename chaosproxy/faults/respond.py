@@ -35,15 +35,14 @@ class Respond(FaultSpec):
     early: bool = False
     """Answer at the request's head, before its body is complete. Default false."""
     retry_after: int | str | None = None
-    """The Retry-After field: seconds, or a date as it stands (RFC 9110 section 10.2.3)."""
+    """The Retry-After field: seconds, or a date (RFC 9110 section 10.2.3); what is neither goes out as it stands, for
+    there are servers that send it."""
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         found: list[tuple[tuple[str, ...], str]] = []
         wrong = field_problem(b"retry-after", str(self.retry_after).encode())
         if wrong is not None:
             found.append((("retry_after",), wrong))
-        if isinstance(self.retry_after, int) and self.retry_after < 0:
-            found.append((("retry_after",), "a delay in seconds is not negative (RFC 9110 section 10.2.3)"))
         return found
 
     def start(self, context: Context) -> Fault:

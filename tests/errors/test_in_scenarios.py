@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from chaosproxy.chain.fault import REGISTRY
 from chaosproxy.embedded.setup import read
 from chaosproxy.errors import ScenarioError
 from chaosproxy.scenario import source
@@ -109,7 +110,7 @@ FILE = {
     ),
     "a misspelt fault": (
         "version: 1\nfaults:\n  - bufer: 4KiB\n",
-        "3:5: unknown fault 'bufer'; did you mean 'buffer'? known: abort_upstream, bandwidth, blackhole, buffer, client_abort, compress, cut, error_event, headers, hold_head, latency, pace, respond, stall, strip, timeout",
+        "3:5: unknown fault 'bufer'; did you mean 'buffer'? known: " + ", ".join(sorted(REGISTRY)),
     ),
     "a fault without its parameters": (
         "version: 1\nfaults:\n  - cut\n",

@@ -58,6 +58,15 @@ def unchunked(body: bytes) -> bytes:
     return payload
 
 
+def complete(received: bytes) -> bool:
+    """Whether an answer is over by its own framing, of a raw HTTP/1.1 client."""
+    head, _, body = received.partition(b"\r\n\r\n")
+    fields = dict(line.partition(b": ")[::2] for line in head.lower().split(b"\r\n")[1:])
+    if b"transfer-encoding" in fields:
+        return body.endswith(LAST)
+    return b"content-length" in fields and len(body) >= int(fields[b"content-length"])
+
+
 @dataclass
 class Told:
     """What a client saw; times in seconds from its request."""
@@ -72,7 +81,7 @@ class Told:
     """`(time, bytes)` of each read."""
     body: bytes
     whole: bool
-    """The last chunk came."""
+    """Over by its own framing: the last chunk came, or as many bytes as were announced."""
     ending: Ending
     ended: float | None
     watched: float
@@ -107,12 +116,12 @@ async def told(scenario, script, *, within: float = 10_000.0, request: bytes = G
         began = trio.current_time()
         await client.send(request)
         with trio.move_on_after(within):
-            while not client.received.endswith(LAST) and await client.read():
+            while not complete(client.received) and await client.read():
                 pass
         pieces = [(round(time - began, 3), data) for time, data in client.pieces]
-        whole, ending = client.received.endswith(LAST), client.ending or Ending.OPEN
+        whole, ending = complete(client.received), client.ending or Ending.OPEN
         over = proxied.proxy.journal.total or ending is not Ending.OPEN or whole
-        record = await proxied.last() if over else None
+        record = await proxied.last(within=10_000) if over else None
         return Told(
             head=pieces[0][0] if pieces else None,
             status=int(client.received.split()[1]) if pieces else None,
