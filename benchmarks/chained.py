@@ -34,6 +34,7 @@ FAULTS = {
     "error_event": Variant(f"{{{_NEVER}}}", None),
     "headers": Variant(f"{{add: {{x-added: one}}, {_ELSEWHERE}}}", "{add: {x-added: one}}"),
     "hold_head": Variant(f"{{until: first_byte, {_ELSEWHERE}}}", "first_byte"),
+    "inject": Variant(f"{{comment: ping, {_NEVER}}}", "{comment: ping, at: {event: 1, every: 2}}"),
     "latency": Variant(f"{{delay: 5ms, {_ELSEWHERE}}}", "5ms"),
     "pace": Variant(f"{{events: 1, every: 10ms, {_ELSEWHERE}}}", "{events: 1, every: 10ms}"),
     "resegment": Variant(f"{{bytes: 1KiB, {_ELSEWHERE}}}", "{split: event, pause: 0s}"),

@@ -74,6 +74,7 @@ PUBLIC = {
         "ErrorEvent",
         "Headers",
         "HoldHead",
+        "Inject",
         "Latency",
         "Pace",
         "Resegment",

@@ -103,7 +103,8 @@ class Fault:
         return (data,)
 
     def saw(self, data: Data) -> None:
-        """A piece of body is about to pass, at rest; only if it `looks`."""
+        """A piece of body is about to pass, at rest; only if it `looks`. Who has put something in before it, and so moved
+        where records end, may set its `ends` anew."""
 
     def control(self, event: Event, now: float) -> Actions:
         """A head, trailers, End or Abort has entered; called awake, and resting for those that it `sees`. What it answers

@@ -106,20 +106,24 @@ class Triggered(Fault):
         actions: list[Action] = []
         for one in found:
             if isinstance(one, Data):
-                if self.looks:  # awake only in order to find the place: it is shown what it would be at rest
-                    self.saw(one)
-                actions.append(one)
+                actions.append(self._shown(one))
             elif one is HERE and not self._spent:
                 self._fired += 1
                 actions.extend(self.fire(now))
         if reading.too_long:
             self.unfired = "record too long"
         if self._spent:
-            actions.extend(reading.rest())
+            actions.extend(map(self._shown, reading.rest()))
             actions.append(FOREVER)
             self._reading = None
         self.held = reading.held if self._reading is not None else 0
         return actions
+
+    def _shown(self, data: Data) -> Data:
+        """Awake only in order to find the place, it is shown what it would be at rest."""
+        if self.looks:
+            self.saw(data)
+        return data
 
     def _body_over(self, reading: Reading, event: Event, now: float) -> Actions:
         """What is held goes on. A last line without its line feed is a record too; the trailers of gRPC are its

@@ -16,6 +16,7 @@ from chaosproxy.faults.duplicate import Duplicate
 from chaosproxy.faults.error_event import ErrorEvent
 from chaosproxy.faults.headers import Headers
 from chaosproxy.faults.hold_head import HoldHead
+from chaosproxy.faults.inject import Inject
 from chaosproxy.faults.latency import Latency
 from chaosproxy.faults.pace import Pace
 from chaosproxy.faults.reorder import Reorder
@@ -38,6 +39,7 @@ __all__ = [
     "ErrorEvent",
     "Headers",
     "HoldHead",
+    "Inject",
     "Latency",
     "Pace",
     "Reorder",

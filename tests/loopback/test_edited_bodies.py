@@ -34,8 +34,15 @@ AT = {"at": {"event": 3}}
 CASES: dict[str, tuple[dict[str, object], bytes, str]] = {
     "drop": ({"drop": AT}, events(1, 2, 4, 5), "dropped event 3"),
     "duplicate": ({"duplicate": AT}, events(1, 2, 3, 3, 4, 5), "repeated event 3"),
+    "inject": (
+        {"inject": {"event": "i", **AT}}, events(1, 2, 3) + b"data: i\n\n" + events(4, 5), "put in an event after event 3",
+    ),
+    "inject, torn": (
+        {"inject": {"bytes": {"hex": "f09f"}, "at": {"bytes": 40}}}, BODY[:40] + b"\xf0\x9f" + BODY[40:],
+        "put in bytes after byte 40",
+    ),
     "reorder": ({"reorder": AT}, events(1, 2, 4, 3, 5), "moved event 3 behind event 4"),
-}
+}  # fmt: skip
 """The fault, what the client has of the body, and what the journal says was done."""
 
 

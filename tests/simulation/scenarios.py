@@ -43,6 +43,7 @@ KNOWN: dict[str, list[Any]] = {
     "comments": ["300ms", "1s"],
     "ping_events": ["300ms", "1s"],
     "empty_deltas": ["300ms", "1s"],
+    "hex": ["ef bb bf", "0a0a"],
 }
 """Parameters whose types do not say what would be worth a try."""
 
@@ -80,6 +81,7 @@ PLAIN: dict[Any, Callable[[Random], Any]] = {
     int: lambda random: random.randint(1, 8),
     str: lambda random: random.choice(["x-one", "slow down"]),
     bytes: lambda _: "slow down",
+    object: lambda random: random.choice([{"n": 3}, "x", [1]]),
     Ending: lambda random: random.choice(ENDINGS),
     Trigger: place,
     Condition: lambda random: random.choice(CONDITIONS),
