@@ -6,7 +6,7 @@ asks `allowance` before it sends Data. Write boundaries are the product: `outgoi
 Must not know: sockets, time, the chain, each other.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -86,6 +86,27 @@ class Closing(StrEnum):
     """Shut down for writing only: the half close of a tunnel."""
 
 
+class Incoming(Protocol):
+    """One stream's body past the session, frame by frame, as long as nothing is to be done but to count it."""
+
+    kind: bytes
+    """Octets 4 to 9 of every frame that this is for."""
+    stream: int
+
+    def take(self, read: bytes) -> int:
+        """Instead of `receive` of a read that is one such frame: where the payload begins. 0: it is more than that, and
+        nothing has been taken."""
+        ...
+
+    def fits(self, size: int) -> bool:
+        """A read of `size` bytes that is such frames and nothing else may be taken."""
+        ...
+
+    def count(self, size: int) -> None:
+        """Instead of `receive` of such a read: so much of it was for this stream."""
+        ...
+
+
 class Session(Protocol):
     """What the driver needs of a protocol. Streams are small integers; HTTP/1 counts its exchanges 1, 2, 3 ..."""
 
@@ -152,6 +173,16 @@ class Session(Protocol):
 
     def chunk_is_open(self, left: int) -> None:
         """That is over, and so many bytes are missing of the last chunk."""
+        ...
+
+    def incoming(self, stream: int) -> Incoming | None:
+        """HTTP/2: what the peer sends on `stream` past the session, until anything but body is told of it."""
+        ...
+
+    def framer(self, stream: int) -> Callable[[bytes], bytes] | None:
+        """What makes of a payload the bytes that `send` would, for who writes them at once, and counts as that does; b""
+        where they may not be, and nothing has happened. For as long as nothing else is sent on `stream`. None: there is
+        none here."""
         ...
 
     def allowance(self, stream: int) -> int:

@@ -28,7 +28,7 @@ class Line:
     """The places of one way, in the order it travels."""
 
     __slots__ = (
-        "_admitted", "blocked", "bytes_in", "coded", "complete", "completing", "dirty", "due", "entry",
+        "admitted", "blocked", "bytes_in", "coded", "complete", "completing", "dirty", "due", "entry",
         "exit", "first", "has_head", "kind", "lazy", "moved", "records", "records_in", "rings", "stages", "stopped",
         "unseen", "waiting", "way",
     )  # fmt: skip
@@ -67,7 +67,8 @@ class Line:
         self.bytes_in = self.records_in = 0
         self.moved = True
         """Since `take_admitted` something has been admitted (but by `pass_through`), or has had to wait."""
-        self._admitted = 0
+        self.admitted = 0
+        """Body bytes that the sender has not been credited with yet."""
         self.stopped: list[Stage] = NONE
         """Whose idle clock stands still because its output is blocked."""
         for stage in self.stages:
@@ -125,7 +126,7 @@ class Line:
         ):
             self.admit((data,), now)
             return False
-        self._admitted += size
+        self.admitted += size
         exit_.bytes_out += size
         exit_.records_out += records
         return True
@@ -150,7 +151,7 @@ class Line:
                 entry = self.entry
                 self.blocked = True
             else:
-                self._admitted += len(data.payload)
+                self.admitted += len(data.payload)
                 first.data(data, now)
         if self.dirty or self.blocked or self.exit.size >= self.exit.window:
             self.settle(now)
@@ -186,9 +187,15 @@ class Line:
         """The next read is welcome."""
         return not self.entry
 
+    def idle(self, now: float) -> bool:
+        """Everything is at rest, nothing is due, and nothing waits to be taken, for room or for an output."""
+        first, exit_ = self.first, self.exit
+        at_rest = type(first) is Span and first.next is exit_ and now < self.due
+        return at_rest and not (exit_.events or self.entry or self.dirty or self.blocked or self.stopped)
+
     def take_admitted(self) -> int:
         """Body bytes admitted since last asked."""
-        admitted, self._admitted = self._admitted, 0
+        admitted, self.admitted = self.admitted, 0
         self.moved = False
         return admitted
 
@@ -244,7 +251,7 @@ class Line:
                 if not self.first.make_room(now):
                     self.blocked = True
                     break
-                self._admitted += len(event.payload)
+                self.admitted += len(event.payload)
             self.moved = True
             self.entry.popleft()
             if isinstance(event, Data):

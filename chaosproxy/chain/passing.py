@@ -4,6 +4,8 @@ Only right behind a `Line.pass_through` that was true, and until anything else h
 at rest, nothing waits, and all that a piece does is to be counted. Must not know: who carries it.
 """
 
+from collections.abc import Sequence
+
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.span import Span
 from chaosproxy.model.messages import Data
@@ -17,7 +19,8 @@ def limits(line: Line) -> tuple[float, float, float]:
 
 
 def passed(line: Line, size: int, records: int, chunks: int, now: float) -> None:
-    """So much has gone through since, the last of it at `now`; it was credited to the sender as it came (HTTP/1)."""
+    """So much has gone through since, the last of it at `now`."""
+    line.admitted += size
     line.bytes_in += size
     line.records_in += records
     line.exit.bytes_out += size
@@ -27,8 +30,10 @@ def passed(line: Line, size: int, records: int, chunks: int, now: float) -> None
         first.passes(size, records, chunks, now)
 
 
-def stopped(line: Line, piece: Data, now: float) -> None:
-    """A whole chunk, its records found, in which a limit lies: it goes the long way."""
-    line.bytes_in += len(piece.payload)
-    line.records_in += len(piece.ends)
-    line.admit((piece,), now)
+def stopped(line: Line, pieces: Sequence[Data], now: float) -> None:
+    """Whole chunks or frames, their records found, of which one has a limit in it, or too little room: they go the long
+    way."""
+    for piece in pieces:
+        line.bytes_in += len(piece.payload)
+        line.records_in += len(piece.ends)
+    line.admit(pieces, now)

@@ -6,12 +6,12 @@ Must not know: sockets, time, what the driver does with a signal.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 
 from chaosproxy.http1.body import Decoder
 from chaosproxy.http1.chunked import ChunkedDecoder
-from chaosproxy.http1.encoder import BodyEncoder
+from chaosproxy.http1.encoder import BodyEncoder, chunk
 from chaosproxy.http1.lines import Malformed
 from chaosproxy.http1.slowly import SlowSizes, joined, slow_head, slow_sizes
 from chaosproxy.http1.writer import interim_head
@@ -191,6 +191,12 @@ class Connection(ABC):
 
     def chunk_is_open(self, left: int) -> None:
         self._encoder.chunk_is_open(left)
+
+    def incoming(self, stream: int) -> None:
+        return None
+
+    def framer(self, stream: int) -> Callable[[bytes], bytes] | None:
+        return chunk if self.repeats_chunks(stream, 0) else None
 
     @abstractmethod
     def _write_head(self, head: RequestHead | ResponseHead) -> bytes:

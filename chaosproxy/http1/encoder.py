@@ -16,6 +16,11 @@ HALF_CHUNK = b"10\r\n"
 """A chunk of 16 bytes is announced, and none of them sent."""
 
 
+def chunk(payload: bytes) -> bytes:
+    """A chunk of its own."""
+    return b"%x\r\n%b\r\n" % (len(payload), payload)
+
+
 class BodyEncoder:
     """One body. `framing` is how it is written, `length` what a Content-Length has promised."""
 
@@ -36,7 +41,7 @@ class BodyEncoder:
             if not self._left:
                 size = data.size
                 if size is None or size <= len(payload):
-                    return b"%x\r\n%b\r\n" % (len(payload), payload)
+                    return b"%x\r\n%b\r\n" % (len(payload), payload)  # `chunk`, without the call
                 self._left = size - len(payload)
                 return b"%x\r\n%b" % (size, payload)
             return self._continue(payload)

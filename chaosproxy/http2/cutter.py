@@ -17,33 +17,34 @@ class Cutter:
     """Whoever cuts takes whole frames from the front of what `add` gives, and hands the rest to `keep`. `preface`: the
     client's preface comes first (section 3.4)."""
 
-    __slots__ = ("_pieces", "_preface", "_size", "_wanted")
+    __slots__ = ("_pieces", "_preface", "_wanted", "size")
 
     def __init__(self, *, preface: bool) -> None:
         self._preface = PREFACE if preface else b""
         self._pieces: list[bytes] = []
-        self._size = 0
         self._wanted = 1
+        self.size = 0
+        """Bytes that are kept."""
 
     @property
     def inside(self) -> bool:
         """A frame, or the preface, has begun and not ended."""
-        return self._size > 0 or 0 < len(self._preface) < len(PREFACE)
+        return self.size > 0 or 0 < len(self._preface) < len(PREFACE)
 
     def add(self, data: bytes) -> bytes:
         """What has come and was not cut, from the beginning of a frame on; empty while what is kept is less than is
         wanted. ConnectionFault for a wrong preface."""
         if self._preface:
             data = self._skip_preface(data)
-        if not self._size:
+        if not self.size:
             return data
         self._pieces.append(data)
-        self._size += len(data)
-        if self._size < self._wanted:
+        self.size += len(data)
+        if self.size < self._wanted:
             return b""
         buffer = b"".join(self._pieces)
         self._pieces.clear()
-        self._size = 0
+        self.size = 0
         return buffer
 
     def keep(self, rest: bytes) -> None:
@@ -58,7 +59,7 @@ class Cutter:
                 raise ConnectionFault(FRAME_SIZE_ERROR, f"frame of {size} bytes, {LARGEST} allowed")
         if rest:
             self._pieces.append(rest)
-            self._size = len(rest)
+            self.size = len(rest)
 
     def _skip_preface(self, data: bytes) -> bytes:
         here = min(len(self._preface), len(data))

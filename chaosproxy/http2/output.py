@@ -14,6 +14,7 @@ from h2.connection import H2Connection
 from h2.events import Event, StreamReset
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes, Settings
+from h2.stream import H2Stream
 
 from chaosproxy.http2 import frames
 from chaosproxy.http2.fields import Block
@@ -210,6 +211,10 @@ class Output:
             window, flow = self._h2.outbound_flow_control_window, self._flows[wire].outbound_flow_control_window
             return max(0, min(window, flow, ROOM - self.size))
         return max(0, min(self._h2.local_flow_control_window(wire), ROOM - self.size))
+
+    def windows(self, wire: int) -> tuple[H2Connection, H2Stream]:
+        """What keeps the connection's window and that of a live stream; to be written to only where we write `by_hand`."""
+        return self._h2, self._flows[wire]
 
     def first_allowance(self) -> int:
         """The same for a stream that has not been opened."""

@@ -13,6 +13,7 @@ from chaosproxy.http2.cutter import LARGEST, Cutter
 from chaosproxy.http2.frames import HEADER, HEADER_SIZE
 from chaosproxy.http2.messages import Messages
 from chaosproxy.http2.mistakes import ConnectionFault, StreamFault
+from chaosproxy.http2.straight import Incoming
 from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.http2.windows import Window
 from chaosproxy.model.codes import FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, PROTOCOL_ERROR, STREAM_CLOSED
@@ -179,6 +180,12 @@ class Receiver:
         increment = stream.window.give(nbytes)
         if increment:
             self._core.output.control(frames.window_update(stream.wire, increment))
+
+    def incoming(self, stream: Stream) -> Incoming | None:
+        """Its frames past us, if it is in a body whose length nobody has announced."""
+        if stream.receiving is not Part.BODY or stream.silent or stream.left is not None:
+            return None
+        return Incoming(self._core, self._cutter, self._blocks, self._window, stream)
 
     # ---- header blocks
 

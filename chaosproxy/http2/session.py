@@ -15,6 +15,7 @@ from chaosproxy.http2.mistakes import ConnectionFault
 from chaosproxy.http2.output import ROOM, Output
 from chaosproxy.http2.receiving import Receiver
 from chaosproxy.http2.sending import Sender
+from chaosproxy.http2.straight import Incoming, Outgoing
 from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.http2.windows import CONNECTION_WINDOW, STREAM_WINDOW
 from chaosproxy.model.codes import CANCEL, INTERNAL_ERROR, NO_ERROR
@@ -134,6 +135,16 @@ class Http2Session:
 
     def chunk_is_open(self, left: int) -> None:
         """Never."""
+
+    def incoming(self, stream: int) -> Incoming | None:
+        found = self._live.get(stream)
+        return self._receiver.incoming(found) if found is not None else None
+
+    def framer(self, stream: int) -> Callable[[bytes], bytes] | None:
+        found, core = self._live.get(stream), self._core
+        if found is None or found.sending is not Part.BODY or found.silent or not core.output.by_hand:
+            return None
+        return Outgoing(core, found.wire).frame
 
     def allowance(self, stream: int) -> int:
         found = self._live.get(stream)

@@ -31,6 +31,7 @@ class ClientChannel(Protocol):
 
     session: "Session"
     blocked: bool
+    broken: bool
     wire: Wire | None
 
     def write(self, data: bytes) -> bool: ...

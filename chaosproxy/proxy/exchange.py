@@ -173,8 +173,9 @@ class Exchange:
         self._end(self.client.cut_off, abort, now)
 
     def client_writable(self, now: float) -> None:
-        """The client takes more."""
-        self.contain(self.settle, now)
+        """The client takes more. Some clients say so for every event."""
+        if self._plan is not None and not self._plan.chain.response.idle(now):
+            self.contain(self.settle, now)
 
     def ring(self, now: float) -> None:
         """The alarm: something in the chain is due."""

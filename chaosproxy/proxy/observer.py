@@ -102,10 +102,10 @@ class Observer:
 
     def have_passed(self, times: Sequence[float], sizes: Sequence[int], last_event: float | None) -> None:
         """So many pieces at these times, behind the first event; the last of these came at `last_event`."""
-        since = [now - self._began for now in times]
-        for marks in (self.arrived_marks, self.delivered_marks):
-            for at, size in zip(since, sizes, strict=True):
-                marks.note(at, size)
+        began = self._began
+        since = [now - began for now in times]
+        self.arrived_marks.extend(since, sizes)
+        self.delivered_marks.extend(since, sizes)
         if last_event is not None:
             self.record.times.last_event_out = last_event - self._began
 

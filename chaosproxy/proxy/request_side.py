@@ -170,5 +170,4 @@ class RequestSide(ABC):
     def _release(self) -> None:
         connection, self.connection = self.connection, None
         if connection is not None:
-            connection.shortcut = None
-            connection.release(self.stream)
+            connection.release(self.stream, self._lane)

@@ -10,6 +10,9 @@ from chaosproxy.model.vocabulary import Peer, Scope
 from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.carrier import Carrier
 from chaosproxy.proxy.hearing import DeafUpstreamSide, UpstreamListener
+from chaosproxy.proxy.lane import Lane
+from chaosproxy.proxy.lane import Owner as LaneOwner
+from chaosproxy.proxy.lanes import Lanes
 from chaosproxy.proxy.output import Spawn
 from chaosproxy.proxy.together import Together
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session, Signal, Stopped
@@ -53,7 +56,7 @@ class Owner(Protocol):
 class UpstreamConnection(Carrier[UpstreamListener]):
     """Signals of the session go to the exchange on their stream."""
 
-    __slots__ = ("together", "upstream", "used")
+    __slots__ = ("lanes", "together", "upstream", "used")
 
     def __init__(
         self,
@@ -68,6 +71,9 @@ class UpstreamConnection(Carrier[UpstreamListener]):
         self.upstream = upstream
         self.together: Together | None = None
         """While a read is handled that has something for several streams."""
+        self.lanes = Lanes(self) if session.multiplexed else None
+        if self.lanes is not None:
+            self.shortcut = self.lanes
         self.used = False
         """It has carried an exchange before, so that an end before any answer may be a race with its idle timeout."""
 
@@ -104,6 +110,15 @@ class UpstreamConnection(Carrier[UpstreamListener]):
             case Arrived() | Gone():  # seen to above; the server role's alone
                 pass
 
+    def straighten(self, lane: Lane, stream: int, owner: LaneOwner, *, parts: bool) -> None:
+        """All of a read for `stream` has gone straight through: `lane` may be for the next."""
+        if not lane.open(owner, self.session, stream, parts=parts):
+            return
+        if self.lanes is None:
+            self.shortcut = lane
+        elif lane.incoming is not None:
+            self.lanes.add(lane, lane.incoming)
+
     def take(self, listener: UpstreamListener) -> int:
         """A stream of its own for `listener`, until `release`."""
         stream = self.session.open()
@@ -132,6 +147,7 @@ class UpstreamConnection(Carrier[UpstreamListener]):
 
     def closed(self, *, lost: bool) -> None:
         self.over = True
+        self.shortcut = self.lanes = None  # they know us
         self.upstream.lost(self)
 
     async def _finish(self) -> None:
@@ -141,9 +157,13 @@ class UpstreamConnection(Carrier[UpstreamListener]):
         elif not self.broken:
             self.transport.fin()
 
-    def release(self, stream: int) -> None:
+    def release(self, stream: int, lane: Lane) -> None:
         """The exchange on `stream` is done with this connection."""
         self.exchanges.pop(stream, None)
+        if self.lanes is None:
+            self.shortcut = None
+        else:
+            self.lanes.remove(lane)
         self.used = True
         self.read_again()
         if not self.session.reusable and not self.exchanges and self.session.closing is None:

@@ -29,9 +29,9 @@ class UpstreamSide(RequestSide):
 
     # ---- the answer
 
-    def admitted(self, piece: Data, now: float) -> None:
-        """A piece has come that did not go straight through."""
-        self._arrived((piece,), now)
+    def admitted(self, pieces: Sequence[Data], now: float) -> None:
+        """Pieces have come that did not go straight through."""
+        self._arrived(pieces, now)
         self._owner.settle(now)
 
     def failed(self, error: Exception, now: float) -> None:
@@ -53,8 +53,8 @@ class UpstreamSide(RequestSide):
                 if passed == len(pieces):
                     if self._line.bytes_in >= self.credit_at:
                         self.credit()
-                    if self.connection is not None and self.connection.session.open_chunk is not None:
-                        self._lane.open(self, self.connection.session, parts=not self._plan.faulty)
+                    if self.connection is not None:
+                        self.connection.straighten(self._lane, self.stream, self, parts=not self._plan.faulty)
                     return
                 self._arrived(pieces[passed:], now)
             self._owner.settle(now)
@@ -90,8 +90,6 @@ class UpstreamSide(RequestSide):
                 self.tunnel = event.framing is Framing.TUNNEL
                 if not self.tunnel and not event.final:
                     prepare(self._line, event.headers, self._plan.records)
-                if self.connection is not None and not self.connection.session.multiplexed:
-                    self.connection.shortcut = self._lane
                 asked = self._head is not None and (self._head.upgrade or self._head.method == b"CONNECT")
                 if asked and not self.tunnel and not self.request_ended:
                     self._send([End()])  # refused: the request was complete with its head
