@@ -131,6 +131,8 @@ class Actor(Place):
         """The output, which was blocked, has room again: the clock that stood still goes on."""
         since, self.stopped = self.stopped, None
         assert since is not None
+        if self.span is not None:
+            self.span.settle()  # the byte that filled what is behind may have passed uncounted
         self.last = now - max(0.0, since - self.last)
         if self.rest is None and not self.closed:
             self.act(self._ask("unblocked", since, now), now)

@@ -7,7 +7,7 @@ import pytest
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Condition, Context
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.faults import Blackhole, Buffer, Timeout
+from chaosproxy.faults import Blackhole, Buffer, Latency, Timeout
 from chaosproxy.framing.blocks import LIMIT
 from chaosproxy.model.messages import Abort, Data, End, Interim, ResponseHead
 from chaosproxy.model.vocabulary import Framing, Way
@@ -113,6 +113,13 @@ def test_the_silence_before_its_output_was_blocked_counts(play):
     """From the byte at 1 to 2 s, when the next machine is gone, and on from 5 s, when it is back."""
     hops = [[Timeout(idle=3.0)], [Blackhole(at=Trigger(time=2.0), for_=3.0)]]
     assert play(hops, TICKS[:1]).fired[-1] == (7.0, "timeout", "abort after 3s (idle)")
+
+
+def test_the_clock_stands_still_from_the_byte_on_that_has_filled_what_is_behind(play):
+    """The line behind has room for two pieces and gets a third at 0.75; the first leaves it at 1 s."""
+    hops = [[Latency(delay=0.5, capacity=20)], [Timeout(idle=0.75), Latency(delay=0.5, capacity=20)]]
+    piece = TICKS[0][1]
+    assert play(hops, [(0.0, piece), (0.25, [piece, piece])]).fired[-1][:2] == (1.75, "timeout")
 
 
 # ---- idle, keep-alives left out
