@@ -28,6 +28,7 @@ FAULTS = {
     "buffer": Variant(f"{{every: 100ms, {_ELSEWHERE}}}", "{every: 100ms}"),
     "client_abort": Variant("propagate", None),
     "compress": Variant("gzip", "{coding: gzip, flush: sync, when_accepted: false}", gzip=True),
+    "concurrency": Variant("{limit: 1000, if: {client_headers: {x-never: yes}}}", "{limit: 1000}"),
     "cut": Variant(f"{{{_NEVER}}}", None),
     "drop": Variant(f"{{{_NEVER}}}", "{at: {event: 2, every: 2}}"),
     "duplicate": Variant(f"{{{_NEVER}}}", "{at: {event: 1, every: 2}}"),

@@ -24,6 +24,7 @@ GROUPS = {
     "content": "Content",
     "http1": "HTTP/1",
     "abort chain": "The abort chain",
+    "admission": "Admission",
     "other": "Other",
 }
 _GROUP = re.compile(r"<!-- group: (.*?) -->")

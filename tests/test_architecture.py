@@ -68,6 +68,7 @@ PUBLIC = {
         "Buffer",
         "ClientAbort",
         "Compress",
+        "Concurrency",
         "Cut",
         "Drop",
         "Duplicate",
@@ -84,7 +85,17 @@ PUBLIC = {
         "Strip",
         "Timeout",
     ],
-    "chaosproxy.testing": ["Cue", "Played", "Upload", "check_fault", "check_session", "check_splitter", "play"],
+    "chaosproxy.testing": [
+        "Asked",
+        "Cue",
+        "Played",
+        "Upload",
+        "check_fault",
+        "check_session",
+        "check_splitter",
+        "play",
+        "play_together",
+    ],
 }
 
 

@@ -127,6 +127,19 @@ class Actor(Place):
             self.act(self._ask("cue", name, now), now)
             self.drowse(now)
 
+    def hears_over(self, now: float) -> None:
+        """The exchange is over here."""
+        if not self.inert:
+            self.act(self._ask("over", now), now)
+
+    def rung(self, now: float) -> None:
+        """The fault wants to be woken now, says one of another exchange."""
+        self.clocked = True
+        if self.span is not None:
+            self.span.due = now
+        self.line.due_by(now)
+        self.director.rung(now)
+
     def hears_room(self, now: float) -> None:
         """The output, which was blocked, has room again: the clock that stood still goes on."""
         since, self.stopped = self.stopped, None

@@ -5,13 +5,13 @@ the upstream and may be swallowed; `cancelled` says that nobody wants the upstre
 Must not know: sessions, sockets, which faults exist.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from chaosproxy.chain.actions import Finish, Reply
 from chaosproxy.chain.conditions import holds_for_client
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.exit import WINDOW
-from chaosproxy.chain.fault import Neutral
+from chaosproxy.chain.fault import Fault, Neutral
 from chaosproxy.chain.leaving import NONE, Leaving
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.place import Place
@@ -27,7 +27,7 @@ from chaosproxy.model.vocabulary import Way
 class Chain(Leaving):
     """Built from the faults in the order a response travels, upstream first."""
 
-    __slots__ = ("_fired", "_own_ends", "began", "last_words", "notes", "silent", "upstream_endings")
+    __slots__ = ("_fired", "_own_ends", "alarm", "began", "last_words", "notes", "silent", "upstream_endings")
 
     def __init__(self, placed: Sequence[Placed], *, began: float, window: int = WINDOW, lazy: bool = True) -> None:
         """`began`: when the request's first byte came. `lazy`: see `Line`."""
@@ -41,6 +41,8 @@ class Chain(Leaving):
         self.silent: str | None = None
         """The cause of a silence that is not the last word: machines nearer the client live on, and may act on it."""
         self.began = began
+        self.alarm: Callable[[float], None] | None = None
+        """Called when another exchange has rung a fault of this one: it wants to be woken then."""
         self._fired = NONE
         self._own_ends: list[tuple[End, str]] = []
         requests: list[Stage] = []
@@ -61,6 +63,10 @@ class Chain(Leaving):
         acting = Stage(index, placed, fault, self) if on_request else response
         if on_request:
             response.undecided = False
+        if type(fault).over is not Fault.over:
+            response.tells_end, self._unended = True, self._unended | {index}
+        if placed.context.shared is not None:
+            fault.bell = acting.rung
         if not holds_for_client(spec.if_, placed.context) or (fault.answers and acting.undecided):
             acting.make_inert()  # who answers instead of the upstream cannot wait for what the upstream says
         self._responses.append(response)
@@ -117,6 +123,8 @@ class Chain(Leaving):
         self.request.catch_up(now)
         self.response.catch_up(now)
         for stage in self._acting:
+            self.over(stage, now)
+            stage.fault.bell = None
             for time, detail in stage.fault.deeds:
                 self.note(stage, "fired", detail, time)
             if stage.index not in self._fired:
@@ -138,6 +146,11 @@ class Chain(Leaving):
     def has_heads(self) -> bool:
         """HTTP passes here, not the raw bytes of a connection."""
         return self.request.has_head
+
+    def rung(self, now: float) -> None:
+        """A fault here wants to be woken: in a turn of this exchange's own."""
+        if self.alarm is not None:
+            self.alarm(now)
 
     def note(self, place: Place, kind: str, detail: str, now: float) -> None:
         """What a fault has to say for the journal."""

@@ -6,6 +6,7 @@ Must not know: any particular fault, where it stands, who asks.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from random import Random
 from typing import ClassVar, TypeVar
@@ -38,6 +39,8 @@ class Context:
     """When the request's first byte came, in the clock of `now`."""
     speed: float = 1.0
     """Divides every duration of the scenario; multiplies rates. Endings and Retry-After are untouched."""
+    shared: object = None
+    """What `FaultSpec.share` has made: the same for every exchange that meets this fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,8 @@ class Fault:
     """Why it will not act, if the fault itself knows: the `reason` of `not_fired`."""
     noted: bool = False
     """It has said `once`."""
+    bell: Callable[[float], None] | None = None
+    """Set by the chain: what `ring` pulls."""
 
     @property
     def deeds(self) -> tuple[tuple[float, str], ...]:
@@ -142,6 +147,17 @@ class Fault:
         """Faults on the response way: the request is complete at my place."""
         return ()
 
+    def over(self, now: float) -> Actions:
+        """My exchange is over here, and I hear nothing more of it: its end has passed my place, or the client has left,
+        or it was ended nearer the client. Said once, however it ended, of the way of the request too."""
+        return ()
+
+    def ring(self, now: float) -> None:
+        """For a fault of another exchange, which shares something with me: call my `wake`, in my own exchange's turn."""
+        self.due = min(self.due, now)
+        if self.bell is not None:
+            self.bell(now)
+
     def cue(self, name: str, now: float) -> Actions:
         """A named input from outside (live control)."""
         return ()
@@ -184,6 +200,11 @@ class FaultSpec:
     def start(self, context: Context) -> Fault:
         """The running object for one exchange."""
         raise NotImplementedError  # a spec without it is a bug of whoever wrote it
+
+    def share(self) -> object:
+        """What its exchanges have in common, made once when the scenario is loaded: they find it in `Context.shared`.
+        Must not grow without a bound."""
+        return None
 
     @property
     def trigger(self) -> Trigger:

@@ -21,7 +21,8 @@ class Leaving:
     """The part of a chain that tells."""
 
     __slots__ = (
-        "_absent", "_acting", "_responses", "_unnoticed", "_untold", "cancel_cause", "cancelled", "request", "response",
+        "_absent", "_acting", "_responses", "_unended", "_unnoticed", "_untold", "cancel_cause", "cancelled", "request",
+        "response",
     )  # fmt: skip
 
     request: Line
@@ -35,6 +36,8 @@ class Leaving:
         self._responses: list[Stage] = []
         self._acting: list[Stage] = []
         """For each fault the place at which it acts."""
+        self._unended = NONE
+        """Faults that have to hear when the exchange is over, and have not heard it."""
         self._absent = NONE
         """Faults whose machine is gone for what comes from the client."""
         self._untold: tuple[int, bool] | None = None
@@ -118,10 +121,17 @@ class Leaving:
             if not stage.told and not stage.hears_hangup(now) and whole:
                 return
             stage.abandon()
+            self.over(stage, now)
         self.cancelled = True
         for stage in self.request.stages:
             stage.abandon()
         self.request.discard(keep=True)  # what has gone in front of a cut is still to be sent, if there is anybody
+
+    def over(self, place: Place, now: float) -> None:
+        """The exchange is over for the machine at `place`."""
+        if place.index in self._unended:
+            self._unended -= {place.index}
+            self._acting[place.index].hears_over(now)
 
     def settle(self, now: float) -> None:
         """After anything that may have made room or moved a deadline, on either way."""

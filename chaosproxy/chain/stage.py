@@ -37,13 +37,15 @@ if TYPE_CHECKING:
 class Stage(Actor):
     """The place of one fault on one line."""
 
-    __slots__ = ("_initial", "request_end", "request_head", "sees")
+    __slots__ = ("_initial", "request_end", "request_head", "sees", "tells_end")
 
     before: "Span | None"
 
     def __init__(self, index: int, placed: Placed, fault: Fault, director: Director) -> None:
         super().__init__(index, placed, fault, director)
         self.sees = () if type(fault).control is Fault.control else fault.sees
+        self.tells_end = False
+        """Of the way of the response: its fault, on whichever way, hears when the exchange is over."""
         self.undecided = needs_head(placed.spec.if_)
         self.request_head: tuple[RequestHead, float] | None = None
         self.request_end: float | None = None
@@ -116,6 +118,8 @@ class Stage(Actor):
         head = isinstance(event, ResponseHead | RequestHead)
         if head and (self.undecided or self._edits):
             return True
+        if self.tells_end and isinstance(event, End | Abort):
+            return True
         rest = self.rest
         assert rest is not None
         if not self.inert and (
@@ -147,6 +151,8 @@ class Stage(Actor):
         self.act((event,) if self.inert else self._ask("control", event, now), now)
         if self.ended and self.mute:
             self.closed = True  # drained: there is nobody left to tell
+        if self.ended and self.tells_end:
+            self.director.over(self, now)
         if isinstance(event, ResponseHead | RequestHead):
             self._meet(Moment.HEADERS, now)
         self.drowse(now)

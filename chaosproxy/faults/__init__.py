@@ -10,6 +10,7 @@ from chaosproxy.faults.blackhole import Blackhole
 from chaosproxy.faults.buffer import Buffer
 from chaosproxy.faults.client_abort import ClientAbort
 from chaosproxy.faults.compress import Compress
+from chaosproxy.faults.concurrency import Concurrency
 from chaosproxy.faults.cut import Cut
 from chaosproxy.faults.drop import Drop
 from chaosproxy.faults.duplicate import Duplicate
@@ -33,6 +34,7 @@ __all__ = [
     "Buffer",
     "ClientAbort",
     "Compress",
+    "Concurrency",
     "Cut",
     "Drop",
     "Duplicate",

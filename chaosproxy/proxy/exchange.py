@@ -83,6 +83,8 @@ class Exchange:
 
     def _begin(self, head: RequestHead, plan: Plan, now: float) -> None:
         plan.chain.start(now)
+        if plan.faulty:
+            plan.chain.alarm = self._rung
         if plan.faulty and not head.final:
             prepare(plan.chain.request, head.headers, plan.records)
         if head.final:
@@ -238,6 +240,11 @@ class Exchange:
         elif (due := now if client.more else chain.due) < self.armed:
             self._house.alarm.set(self, due)
 
+    def _rung(self, now: float) -> None:
+        """A fault of another exchange has woken one of this: in a turn of its own."""
+        if now < self.armed:
+            self._house.alarm.set(self, now)
+
     def connected(self, now: float) -> None:
         """The upstream's connection is there."""
         self._ears.connected(now)
@@ -257,7 +264,11 @@ class Exchange:
         self._house.alarm.forget(self)
         if self._plan is not None:
             chain = self._plan.chain
-            chain.close(now)
+            chain.alarm = None
+            try:
+                chain.close(now)
+            except Exception as error:  # noqa: BLE001 - it ends all the same
+                self._house.bug(self, error)
             self.observer.take_notes(chain.notes)
             self.observer.totals(chain.request, chain.response)
             del self._ears

@@ -7,7 +7,7 @@ Must not know: sockets, sessions, files.
 from dataclasses import dataclass
 
 from chaosproxy.chain.chain import Chain
-from chaosproxy.chain.fault import Context
+from chaosproxy.chain.fault import Context, FaultSpec
 from chaosproxy.chain.placed import Placed
 from chaosproxy.model.messages import RequestHead
 from chaosproxy.proxy.alarm import Alarm
@@ -35,6 +35,13 @@ class Planner:
         self.seed = seed
         self._speed = speed
         self._rules = Rules(scenario.rules, seed)
+        self._shared = {
+            (index, number, label): spec.share()
+            for index, rule in enumerate(scenario.rules)
+            for number, hop in enumerate(rule.hops)
+            for spec, label in zip(hop.faults, hop.labels, strict=True)
+            if type(spec).share is not FaultSpec.share
+        }
 
     def connection_faults(self, alarm: Alarm) -> ConnectionFaults:
         """What `connections:` does to new connections."""
@@ -66,6 +73,7 @@ class Planner:
                         first_stream=facts.first_stream,
                         began=began,
                         speed=self._speed,
+                        shared=self._shared.get((decision.index, number, label)),
                     )
                     placed.append(Placed(number, hop.name, spec, context))
         options = self.scenario.upstream

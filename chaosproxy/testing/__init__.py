@@ -6,5 +6,16 @@ Rules: may import everything, is imported by nothing; importing it loads no Trio
 from chaosproxy.testing.checks import check_fault, check_session, check_splitter
 from chaosproxy.testing.play import Cue, Upload, play
 from chaosproxy.testing.played import Played
+from chaosproxy.testing.together import Asked, play_together
 
-__all__ = ["Cue", "Played", "Upload", "check_fault", "check_session", "check_splitter", "play"]
+__all__ = [
+    "Asked",
+    "Cue",
+    "Played",
+    "Upload",
+    "check_fault",
+    "check_session",
+    "check_splitter",
+    "play",
+    "play_together",
+]

@@ -52,7 +52,8 @@ class Cue:
     name: str
 
 
-Step = tuple[float, bytes | Sequence[bytes] | int | str | Event | Upload | Cue]
+What = bytes | Sequence[bytes] | int | str | Event | Upload | Cue
+Step = tuple[float, What]
 Faults = Sequence[FaultSpec] | Sequence[Sequence[FaultSpec]]
 
 
@@ -79,23 +80,31 @@ def play(
     but for its randomness, which comes from `seed`. FaultBug, naming the fault, if one raises or breaks a rule.
     """
     known = context or Context(Random(0), request)  # noqa: S311 - repeatable on purpose
-    chain = Chain(_placed(faults, known, seed), began=known.began, window=window, lazy=lazy)
-    player = _Player(chain, request, head, kind, math.inf if room is None else room, split=split)
-    return player.run(script, until)
+    chain = Chain(placed(faults, known, seed, {}), began=known.began, window=window, lazy=lazy)
+    player = Player(chain, request, head, kind, math.inf if room is None else room, split=split)
+    player.begin()
+    for time, what in script:
+        player.step(time, what)
+    player.advance(until)
+    return player.finish()
 
 
-def _placed(faults: Faults, context: Context, seed: int) -> list[Placed]:
+def placed(faults: Faults, context: Context, seed: int, shared: dict[tuple[int, int], object]) -> list[Placed]:
+    """The faults with what each may know; `shared` keeps by place what the exchanges of one have in common."""
     specs = [one for one in faults if isinstance(one, FaultSpec)]
     hops = [specs] if specs else [hop for hop in faults if not isinstance(hop, FaultSpec)]
-    placed = []
+    found = []
     for number, hop in enumerate(hops):
         for ordinal, spec in enumerate(hop):
             random = Random(f"{seed}:{number}:{spec.name}:{ordinal}")  # noqa: S311 - repeatable on purpose
-            placed.append(Placed(number, None, spec, replace(context, random=random)))
-    return placed
+            if (number, ordinal) not in shared:
+                shared[number, ordinal] = spec.share() if context.shared is None else context.shared
+            known = replace(context, random=random, shared=shared[number, ordinal])
+            found.append(Placed(number, None, spec, known))
+    return found
 
 
-class _Player:
+class Player:
     """The driver: pushes, takes, wakes, and writes down."""
 
     def __init__(
@@ -117,8 +126,9 @@ class _Player:
         self.asked = True
         """The request goes further than to a fault that answers by itself; else no upstream says anything."""
 
-    def run(self, script: Sequence[Step], until: float) -> Played:
-        chain, played = self.chain, self.played
+    def begin(self) -> None:
+        """The request's head comes."""
+        chain = self.chain
         chain.start(self.now)
         prepare(chain.request, self.request.headers, self.kind)
         chain.request.push_control(self.request, self.now)
@@ -126,11 +136,16 @@ class _Player:
             chain.request.push_control(End(), self.now)
         self._collect()
         self.asked = not any(stage.fault.answers and not stage.inert for stage in chain.response.stages)
-        for time, what in script:
-            self._advance(time)
-            self._step(what)
-            self._collect()
-        self._advance(until)
+
+    def step(self, time: float, what: What) -> None:
+        """One step of a script, and what was due before it."""
+        self.advance(time)
+        self._step(what)
+        self._collect()
+
+    def finish(self) -> Played:
+        """The exchange is over."""
+        chain, played = self.chain, self.played
         chain.close(self.now)
         self._collect()
         line = chain.response
@@ -138,8 +153,8 @@ class _Player:
         played.bytes_out, played.records_out = line.bytes_out, line.records_out
         return played
 
-    def _advance(self, until: float) -> None:
-        """Ring whenever something is due. A ring may find nothing to do, but must lead on."""
+    def advance(self, until: float) -> None:
+        """Until then, ring whenever something is due. A ring may find nothing to do, but must lead on."""
         while (due := self.chain.due) <= until:
             self.now = max(self.now, due)
             self.chain.wake(self.now)
@@ -148,7 +163,7 @@ class _Player:
         if until < math.inf:
             self.now = max(self.now, until)
 
-    def _step(self, what: bytes | Sequence[bytes] | int | str | Event | Upload | Cue) -> None:
+    def _step(self, what: What) -> None:
         match what:
             case int():
                 self.room += what

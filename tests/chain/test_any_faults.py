@@ -17,6 +17,7 @@ from chaosproxy.faults import (
     Blackhole,
     Buffer,
     ClientAbort,
+    Concurrency,
     Cut,
     Drop,
     Duplicate,
@@ -87,6 +88,7 @@ def fault(random: Random) -> FaultSpec:
         Drop(at=at, count=pick([1, 2]), **either),
         Duplicate(at=at, copies=pick([1, 3]), later=pick([0, 1, 2]), **either),
         Reorder(at=at, later=pick([1, 2]), **either),
+        Concurrency(limit=1, queue=pick([0, 1]), **narrowed),
         ClientAbort(mode=pick(["propagate", "ignore", "on_next_write"]), **narrowed),
     ]
     return pick([one for one in made if not one.problems()])

@@ -11,12 +11,19 @@ from tests.simulation.scenarios import FAULTS
 from tests.simulation.world import Answer, Ask, Client, World, world
 
 SEEDS = 200
+FURTHER = 5000
+"""Among so many more worlds each fault acts that has not; only those are lived through that hold one."""
 
 
 def test_worlds():
     found, fired, ends, pairs = {}, Counter(), Counter(), Counter()
-    for seed in range(SEEDS):
+    for seed in range(SEEDS + FURTHER):
+        missing = FAULTS.keys() - fired.keys()
+        if seed >= SEEDS and not missing:
+            break
         drawn = world(seed)
+        if seed >= SEEDS and not any(f"{{'{name}': " in str(drawn.document) for name in missing):
+            continue
         ran = run(drawn)
         wrong = problems(drawn, ran)
         if seed % 5 == 0 and run(drawn).trace() != ran.trace():

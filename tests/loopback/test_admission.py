@@ -1,0 +1,90 @@
+"""`concurrency` and its kin on real sockets, over both versions of HTTP: who is let in, when, and what the journal says."""
+
+import contextlib
+from collections.abc import AsyncIterator
+
+import trio
+
+from chaosproxy.testing.h2_origin import h2_origin
+from chaosproxy.testing.h2_peers import H2Peer, h2_client
+from chaosproxy.testing.peers import RawClient, origin
+from chaosproxy.testing.proxied import Proxied, proxy_on
+from chaosproxy.wire import dial
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+OK = [(b":status", b"200"), (b"content-type", b"text/event-stream")]
+
+
+def faults(*those: dict[str, object]) -> dict[str, object]:
+    return {"version": 1, "faults": list(those)}
+
+
+@contextlib.asynccontextmanager
+async def h2(proxied: Proxied) -> AsyncIterator[H2Peer]:
+    async with h2_client(await dial.connect("127.0.0.1", proxied.port, None)) as client:
+        yield client
+
+
+async def connected(proxied: Proxied) -> RawClient:
+    return await RawClient.connect("127.0.0.1", proxied.port)
+
+
+# ---- concurrency
+
+
+async def test_the_third_is_refused_and_the_second_served_when_the_first_has_left():
+    held = trio.Event()
+    async with (
+        origin([HEAD, held, b"ok"], [HEAD, b"ok"]) as served,
+        proxy_on(faults({"concurrency": {"limit": 1, "queue": 1, "retry_after": 7}}), served.url) as proxied,
+        await connected(proxied) as first,
+        await connected(proxied) as second,
+        await connected(proxied) as third,
+    ):
+        await first.send(GET)
+        await first.read_until(b"\r\n\r\n")
+        await second.send(GET)
+        with trio.fail_after(20):
+            while proxied.proxy.begun < 2:
+                await trio.sleep(0.001)
+        await third.send(GET)
+        await third.read_until(b"rate_limit_exceeded")
+        assert third.head.split(b"\r\n")[0] == b"HTTP/1.1 429 Too Many Requests"
+        assert b"\r\nretry-after: 7" in third.head
+        assert len(served.requests) == 1
+        first.transport.close()
+        await second.read_until(b"\r\n\r\nok")
+        refused, left, waited = await proxied.finished(3)
+    assert (refused.end.by, refused.end.how, refused.end.cause) == ("proxy", "clean", "concurrency")
+    assert [(one.fault, one.detail) for one in refused.faults] == [("concurrency", "answered 429")]
+    assert [(one.fault, one.reason) for one in left.not_fired] == [("concurrency", "within the limit")]
+    assert waited.faults[0].detail.startswith("waited ")
+    assert waited.end.by == "upstream"
+    assert len(served.requests) == 2
+
+
+async def test_streams_of_one_connection_wait_for_each_other_in_order():
+    held = trio.Event()
+    asked: list[int] = []
+
+    async def answer(peer: H2Peer, stream: int) -> None:
+        asked.append(stream)
+        await peer.headers(stream, OK)
+        await held.wait()
+        await peer.data(stream, b"data: 1\n\n", end=True)
+
+    limit = faults({"concurrency": {"limit": 1, "queue": 2, "status": 503, "body": "busy"}})
+    async with h2_origin(answer) as url, proxy_on(limit, url) as proxied, h2(proxied) as client:
+        for stream in (1, 3, 5, 7):
+            await client.request(stream)
+        await client.until(lambda: client.streams[7].over and client.streams[1].heads)
+        assert (client.streams[7].status, client.streams[7].body) == (503, b"busy")
+        assert len(asked) == 1
+        await client.reset(3)
+        held.set()
+        await client.until(lambda: client.streams[1].over and client.streams[5].over)
+        records = await proxied.finished(4)
+    assert len(asked) == 2
+    details = sorted(one.detail.partition(" ")[0] for record in records for one in record.faults)
+    assert details == ["answered", "the", "waited"]
