@@ -54,6 +54,11 @@ class Alarm:
             self._next = max(time, self._soonest)
             self._timer.set(self._next)
 
+    def bring_forward(self, who: Ringable, time: float) -> None:
+        """`set`, if it is nearer than what is set."""
+        if time < who.armed:
+            self.set(who, time)
+
     def forget(self, who: Ringable) -> None:
         """Never ring `who` again; what was set for it does not keep it in memory."""
         held = -math.inf < who.armed < math.inf

@@ -7,6 +7,7 @@ sides are over. A bug in one exchange ends that exchange, never the proxy.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from chaosproxy.chain.content import prepare
@@ -84,7 +85,7 @@ class Exchange:
     def _begin(self, head: RequestHead, plan: Plan, now: float) -> None:
         plan.chain.start(now)
         if plan.faulty:
-            plan.chain.alarm = self._rung
+            plan.chain.alarm = partial(self._house.alarm.bring_forward, self)
         if plan.faulty and not head.final:
             prepare(plan.chain.request, head.headers, plan.records)
         if head.final:
@@ -240,11 +241,6 @@ class Exchange:
         elif (due := now if client.more else chain.due) < self.armed:
             self._house.alarm.set(self, due)
 
-    def _rung(self, now: float) -> None:
-        """A fault of another exchange has woken one of this: in a turn of its own."""
-        if now < self.armed:
-            self._house.alarm.set(self, now)
-
     def connected(self, now: float) -> None:
         """The upstream's connection is there."""
         self._ears.connected(now)
@@ -260,18 +256,15 @@ class Exchange:
         upstream = self.upstream
         if self._finished or not self.client.over or (upstream is not None and not upstream.over):
             return
-        self._finished = True
-        self._house.alarm.forget(self)
         if self._plan is not None:
             chain = self._plan.chain
+            chain.close(now)  # if a fault has a bug there, `failed` comes here once more
             chain.alarm = None
-            try:
-                chain.close(now)
-            except Exception as error:  # noqa: BLE001 - it ends all the same
-                self._house.bug(self, error)
             self.observer.take_notes(chain.notes)
             self.observer.totals(chain.request, chain.response)
             del self._ears
+        self._finished = True
+        self._house.alarm.forget(self)
         self.observer.take_connection_notes()
         self._house.finished(self)
         self.upstream = None  # it knows us: without the circle nothing of this is left to the collector

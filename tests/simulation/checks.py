@@ -19,7 +19,6 @@ from tests.simulation.world import SILENT, Answer, Ask, World
 
 OWN = {400, 408, 413, 414, 431, 501, 502, 503, 504}
 """What the proxy, and a `status` of a fault, answer by themselves."""
-RESPONDED = {200, 204, 304, 429, 503}
 
 
 class Met:
@@ -37,8 +36,9 @@ class Met:
         """Those that act on this way."""
         return [spec for _, spec in self.faults if spec.way in (way, "both")]
 
-    def has(self, name: str) -> bool:
-        return any(spec.name == name for _, spec in self.faults)
+    def answer(self, status: int | None) -> bool:
+        """One of them may have answered so."""
+        return any(getattr(spec, "status", None) == status for _, spec in self.faults)
 
     def rewrites(self, way: Way) -> bool:
         """A fault may change or move bytes, and leaves as many."""
@@ -98,7 +98,7 @@ def _received(world: World, got: Got, record: ExchangeRecord, met: Met) -> Itera
     """What the client got is what the upstream said, up to where it was cut."""
     answer, ask = world.answers[got.number], world.asks[got.number]
     if got.answered_by is None:
-        if got.status not in OWN and not (got.status in RESPONDED and met.has("respond")):
+        if got.status not in OWN and not met.answer(got.status):
             yield f"status {got.status}, of nobody"
         return
     if got.answered_by != got.number:
