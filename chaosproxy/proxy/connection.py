@@ -226,9 +226,9 @@ class Connection(Output):
         if closing is self._ending:
             return
         self._ending = closing
-        if closing is Closing.HALF:
-            self.transport.fin()
-        elif closing is not Closing.SILENCE:
+        if closing is Closing.HALF or (closing is Closing.FIN and self.wire is None):
+            self.transport.fin()  # now: in the reader's next turn it would stand behind whatever else is done in this one
+        if closing is not Closing.HALF and closing is not Closing.SILENCE:
             self.leave()
 
     def leave(self) -> None:
