@@ -145,3 +145,16 @@ def shown(seen: Told, *, looks: bool) -> str:
     if looks and (seen.status != 200 or b"\r\ncontent-type: text/event-stream" not in seen.raw.lower()):
         return ""
     return text_of(seen) or seen.body.decode()
+
+
+def finds_last_chunk_in_one_read(seen: Told) -> bool:
+    """Whether an answer is whole to a client that looks for the last chunk in each read by itself."""
+    return any(data.endswith(b"0\r\n\r\n") for _, data in seen.pieces)
+
+
+def reason_of(seen: Told) -> str | None:
+    """Why an answer of OpenAI's shape ended, None where nobody said."""
+    reasons = [
+        json.loads(event)["choices"][0].get("finish_reason") for event in events(seen.payload) if event[:1] == b"{"
+    ]
+    return next((reason for reason in reasons if reason), None)

@@ -3,7 +3,7 @@
 import json
 
 from chaosproxy.testing.peers import Ending
-from tests.incidents.readers import Made, careful, strict, tool_calls, trusting
+from tests.incidents.readers import Made, careful, reason_of, strict, tool_calls, trusting
 from tests.virtual.shipped import LAST, SSE, anthropic, chunk, event, stream, told
 
 SIZED = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n"
@@ -95,3 +95,21 @@ async def test_the_end_overtakes_what_was_queued(autojump_clock):
     assert len(seen.payload) == 512
     assert seen.whole
     assert (strict(seen).outcome, careful(seen).outcome) == ("whole", "broken")
+
+
+async def test_a_last_word_without_a_reason(autojump_clock):
+    deltas = [b'{"choices":[{"delta":{"content":"%d"},"finish_reason":null}]}' % number for number in range(3)]
+    script = [*deltas, b'{"choices":[{"delta":{},"finish_reason":"stop"}]}', b"[DONE]"]
+    answer = [SSE, *[chunk(b"data: %s\n\n" % one) for one in script], LAST]
+    seen = await told("no-finish-reason", answer)
+    assert (careful(seen), seen.count) == (Made("whole", "012"), 4)
+    assert (reason_of(seen), reason_of(await told("tokens", answer))) == (None, "stop")
+
+
+async def test_no_line_says_done(autojump_clock):
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+    lines = [chunk(b'{"message":{"content":"%d"},"done":false}\n' % number) for number in range(8)]
+    seen = await told("missing-done", [head, *lines, chunk(b'{"message":{"content":""},"done":true}\n'), LAST])
+    found = [json.loads(line) for line in seen.payload.splitlines()]
+    assert (len(found), seen.whole) == (8, True)
+    assert {line["done"] for line in found} == {False}
