@@ -7,6 +7,7 @@ the timer is set once behind them all. Must not know: what a ring does.
 
 import heapq
 import math
+from collections import deque
 from typing import Protocol
 
 import trio
@@ -15,6 +16,9 @@ from chaosproxy.wire.timer import Timer, timer
 
 TURN = 0.002
 """Seconds of ringing behind which the others have their turn."""
+MANY = 8
+"""So many turns of ringing, in the time of four times as many that are as far apart as they should be, are left their own
+times; from then on, who is due close together is rung together."""
 _FEW = 64
 """So many outdated entries are not worth looking for."""
 
@@ -39,6 +43,8 @@ class Alarm:
         """What the timer is set to; -inf while it will be set anyway."""
         self._soonest = -math.inf
         """Not before: what is due until then is rung together."""
+        self._turns = deque([-math.inf] * MANY, MANY)
+        """When the last of them were."""
         self._count = 0
         self._outdated = 0
         """Entries of the heap that nobody waits for any more."""
@@ -85,7 +91,9 @@ class Alarm:
                 await self._timer.wait()
                 self._next = -math.inf
                 now = trio.current_time()
-                self._soonest = now + self._timer.apart
+                apart = self._timer.apart
+                self._soonest = now + apart if now - self._turns[0] < 4 * MANY * apart else -math.inf
+                self._turns.append(now)
                 if not self._ring(now):
                     self._soonest = -math.inf
         finally:

@@ -24,7 +24,8 @@ class Timer(Protocol):
     """One time at a time. Of the clock of trio.current_time; may be early, for whoever looks at the clock again."""
 
     apart: float
-    """Seconds that should lie between one time and the next: what is due in between is better done together."""
+    """Seconds that should lie between one time and the next, where there are many: what is due in between is better done
+    together."""
 
     def set(self, time: float) -> None:
         """Wake at `time` (infinite: never), and no more at what was set before."""

@@ -7,7 +7,7 @@ import weakref
 import trio
 import trio.testing
 
-from chaosproxy.proxy.alarm import Alarm
+from chaosproxy.proxy.alarm import MANY, Alarm
 from chaosproxy.wire.timer import LoopTimer
 
 
@@ -137,7 +137,7 @@ async def test_never_early_in_real_time(nursery):
 
 
 async def test_what_is_due_close_together_is_rung_together(autojump_clock, nursery, monkeypatch):
-    """Whoever comes alone is rung to the moment; thousands a second share their turns. Nobody is early."""
+    """Where there are few, each is rung to the moment; thousands a second share their turns. Nobody is early."""
 
     class Sparing(LoopTimer):
         apart = 0.5
@@ -145,15 +145,19 @@ async def test_what_is_due_close_together_is_rung_together(autojump_clock, nurse
     monkeypatch.setattr("chaosproxy.proxy.alarm.timer", Sparing)
     alarm = Alarm()
     nursery.start_soon(alarm.run)
-    asked = [1, 1.125, 1.25, 1.375, 1.5, 2.25]
+    few = [1 - number / 64 for number in range(MANY)]
+    many = [1 + number / 8 for number in range(1, 5)] + [2.25]
+    far = 2.25 + 4 * MANY * 0.5
+    asked = [*few, *many, far, far + 1 / 64]
     sleepers = [Sleeper() for _ in asked]
     for sleeper, time in zip(sleepers, asked, strict=True):
         alarm.set(sleeper, time)
     late = Sleeper()
     await trio.sleep(2.5)
     alarm.set(late, 2.625)
-    await trio.sleep(10)
-    assert [sleeper.rung for sleeper in sleepers] == [[1], [1.5], [1.5], [1.5], [1.5], [2.25]]
+    await trio.sleep(100)
+    shared = [1.125, 1.625, 1.625, 1.625, 2.25]
+    assert [sleeper.rung for sleeper in sleepers] == [[time] for time in [*few, *shared, far, far + 1 / 64]]
     assert late.rung == [2.75]
 
 
