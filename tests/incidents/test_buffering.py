@@ -6,7 +6,7 @@ from chaosproxy.testing.h2_peers import h2_client
 from chaosproxy.testing.peers import Origin, Pause
 from chaosproxy.testing.proxied import linked
 from tests.incidents.readers import events, one_event_a_read, text_of
-from tests.virtual.shipped import LAST, SSE, chunk, event, stream, told
+from tests.virtual.shipped import LAST, SSE, chunk, event, stream, told, unchunked
 
 POST = b"POST /sse HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
 AT_ONCE = [(0, 1), (1, 1), (2, 1), (3, 1)]
@@ -78,3 +78,12 @@ async def test_http_2_gathers_where_http_1_did_not(autojump_clock):
         await client.request(1, "/sse")
         await client.until(lambda: client.streams[1].over, within=100)
         assert [payload.count(b"data: ") for _, payload in client.streams[1].frames if payload] == [4]
+
+
+async def test_the_tail_is_pushed_out_by_keep_alives(autojump_clock):
+    answer = b"data: %s\n\n" % (b"x" * 192)
+    seen = await told("stuck-tail", [SSE, chunk(answer), Pause(120), LAST])
+    (first, data), *_ = [(time, data) for time, data in seen.pieces if b"data: " in data]
+    assert (first, len(unchunked(data.partition(b"\r\n\r\n")[2] if data.startswith(b"HTTP") else data))) == (40, 256)
+    assert len(events(seen.payload)) == 1, "the order is right, and the total"
+    assert first - 0 > 30, "its age is not"

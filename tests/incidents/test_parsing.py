@@ -3,6 +3,8 @@
 import codecs
 import json
 
+import pytest
+
 from chaosproxy.testing.peers import Pause
 from tests.incidents.readers import events, finds_last_chunk_in_one_read, text_of
 from tests.virtual.shipped import LAST, SSE, chunk, told, unchunked
@@ -74,3 +76,95 @@ async def test_the_last_chunk_in_two_reads(autojump_clock):
         False,
         True,
     )
+
+
+CHAT = [
+    SSE,
+    *[chunk(b'data: {"choices":[{"delta":{"content":"%s"}}]}\n\n' % word.encode()) for word in "abc"],
+    chunk(b"data: [DONE]\n\n"),
+    LAST,
+]
+
+
+def by_lines(seen) -> str:
+    """Hands every line that is not empty to the JSON parser, without its field name."""
+    lines = [line.removeprefix(b"data: ") for line in seen.payload.splitlines() if line]
+    return "".join(json.loads(line)["choices"][0]["delta"]["content"] for line in lines if line != b"[DONE]")
+
+
+def by_first_choice(seen) -> str:
+    """Takes the first choice of every event."""
+    found = [json.loads(event) for event in events(seen.payload) if event != b"[DONE]"]
+    return "".join(one["choices"][0]["delta"].get("content", "") for one in found)
+
+
+def usage(seen) -> int:
+    """The total of the usage, as a client has it that passes over choices that are not there."""
+    found = [json.loads(event) for event in events(seen.payload) if event != b"[DONE]"]
+    return next((one["usage"]["total_tokens"] for one in found if one.get("usage")), 0)
+
+
+async def test_comments_wherever_they_may_stand(autojump_clock):
+    assert by_lines(await told("tokens", CHAT)) == "abc"
+    seen = await told("comments-everywhere", CHAT)
+    lines = seen.payload.splitlines()
+    assert lines[0] == b": PROCESSING"
+    done = lines.index(b"data: [DONE]")
+    assert b": PROCESSING" in lines[done - 3 : done]
+    assert b": PROCESSING" in lines[done + 1 :]
+    assert lines[lines.index(b": PROCESSING", 1) + 1].startswith(b"data: "), "a line of an event"
+    assert lines.count(b": PROCESSING") == 4
+    assert text_of(seen) == "abc"
+    with pytest.raises(ValueError, match="Expecting value"):
+        by_lines(seen)
+
+
+async def test_a_comment_that_became_data(autojump_clock):
+    seen = await told("comment-as-data", CHAT)
+    assert events(seen.payload)[1] == b": PROCESSING"
+    assert text_of(seen) == "a: PROCESSINGbc", "shown as text"
+    with pytest.raises(ValueError, match="Expecting value"):
+        by_first_choice(seen)
+
+
+async def test_a_line_above_the_limit(autojump_clock):
+    seen = await told("huge-event", CHAT)
+    sizes = [len(event) for event in events(seen.payload)]
+    assert sizes[3] >= 2 * 1024 * 1024 - len("data: \n\n")
+    assert max(len(data) for _, data in seen.pieces) < sizes[3], "in more than one read"
+    assert text_of(seen).startswith("abc")
+    lines = seen.payload.split(b"\n")
+    limited = lines[: next(number for number, line in enumerate(lines) if len(line) > 64 * 1024)]
+    assert b"data: [DONE]" not in limited, "who stops there has no last word, and should say so"
+
+
+async def test_a_byte_order_mark(autojump_clock):
+    seen = await told("byte-order-mark", CHAT)
+    assert seen.payload.startswith(b"\xef\xbb\xbfdata: ")
+    assert text_of(seen) == "abc"
+    unstripped = [line[6:] for line in seen.payload.decode().split("\n") if line.startswith("data: ")]
+    assert len(unstripped) == 3, "the first event is lost"
+
+
+async def test_an_event_that_says_nothing(autojump_clock):
+    seen = await told("priming-event", CHAT)
+    assert seen.payload.startswith(b"id: 1\nretry: 2000\ndata:")
+    assert text_of(seen) == "abc"
+    with pytest.raises(ValueError, match="Expecting value: line 1 column 1"):
+        by_first_choice(seen)
+
+
+async def test_no_choice_in_the_list(autojump_clock):
+    seen = await told("empty-choices", CHAT)
+    found = [json.loads(event) for event in events(seen.payload) if event != b"[DONE]"]
+    assert [one["choices"] == [] for one in found] == [True, False, False, False, True]
+    assert (text_of(seen), usage(seen)) == ("abc", 13)
+    with pytest.raises(IndexError):
+        by_first_choice(seen)
+
+
+async def test_no_list_of_choices(autojump_clock):
+    seen = await told("no-choices", CHAT)
+    assert (text_of(seen), usage(seen)) == ("abc", 13)
+    with pytest.raises(KeyError, match="choices"):
+        by_first_choice(seen)
