@@ -48,7 +48,7 @@ class Connection(Output):
     """The reader of one connection; `handle` says what a signal means on its side."""
 
     __slots__ = (
-        "_ending", "_left", "_portion", "_wake", "deaf", "number", "over", "paused", "shortcut", "wire",
+        "_clock", "_ending", "_left", "_portion", "_wake", "deaf", "number", "over", "paused", "shortcut", "wire",
     )  # fmt: skip
 
     def __init__(
@@ -58,6 +58,8 @@ class Connection(Output):
         super().__init__(transport, session, spawn)
         self.number = number
         self.wire = wire
+        self._clock = trio.lowlevel.current_clock()
+        """For whoever asks for the time of every event: by `trio.current_time` it costs three calls."""
         if wire is not None:
             wire.on_full = self.flush
         self.shortcut: Shortcut | None = None
@@ -129,7 +131,7 @@ class Connection(Output):
             self.closed(lost=lost)
 
     def _read(self) -> None:
-        began = now = trio.current_time()
+        began = now = self._clock.current_time()
         signals: list[Signal] | None
         for _ in range(READS_PER_TURN):
             portion = self._portion
@@ -147,6 +149,8 @@ class Connection(Output):
                         return
                     data = b""
                 if data and self.shortcut is not None and self.shortcut.carry(data, now):
+                    if len(data) < LEAST:
+                        return
                     signals = None
                 else:
                     # A failed send has eaten the error that `recv` would have raised; what is left looks like a FIN.
@@ -157,7 +161,7 @@ class Connection(Output):
                 self._fed(signals, now)
             if len(data) < LEAST or self.paused or self.over:
                 return
-            before, now = now, trio.current_time()
+            before, now = now, self._clock.current_time()
             self._portion = fitting(portion, now - before)
             if len(data) < portion or now - began > TURN:
                 return

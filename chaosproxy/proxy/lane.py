@@ -53,7 +53,7 @@ class Lane:
 
     __slots__ = (
         "_begin", "_behind", "_bytes", "_chunks", "_client", "_credit_at", "_due", "_find", "_inside", "_last_record",
-        "_line", "_make", "_most_bytes", "_most_chunks", "_most_records", "_owner", "_parts", "_records", "_sizes",
+        "_limited", "_line", "_make", "_most_bytes", "_most_chunks", "_most_records", "_owner", "_parts", "_records", "_sizes",
         "_times", "_upstream", "incoming", "observer",
     )  # fmt: skip
 
@@ -78,6 +78,8 @@ class Lane:
         self._due = math.inf
         self._most_bytes = self._most_records = self._most_chunks = math.inf
         """As much as may pass before a place has to be asked."""
+        self._limited = False
+        """There are places which that may be true of."""
         self._credit_at = math.inf
         """As much as may pass before the upstream is to be credited."""
         self._bytes = self._records = self._chunks = 0
@@ -136,7 +138,8 @@ class Lane:
 
     def _look_ahead(self, owner: Owner) -> None:
         """How much may pass from here on."""
-        self._most_bytes, self._most_records, self._most_chunks = passing.limits(self._line)
+        limits = self._most_bytes, self._most_records, self._most_chunks = passing.limits(self._line)
+        self._limited = min(limits) < math.inf
         if self.incoming is not None:
             self._credit_at = owner.credit_at - self._line.bytes_in
 
@@ -157,7 +160,9 @@ class Lane:
                 if find is not None:
                     ends = find(payload)
             total, chunks, records = self._bytes + size, self._chunks + 1, self._records + len(ends)
-            if total >= self._most_bytes or chunks >= self._most_chunks or records >= self._most_records:
+            if self._limited and (
+                total >= self._most_bytes or chunks >= self._most_chunks or records >= self._most_records
+            ):
                 self._stopped((Data(data[start : start + size], ends),), now, owner)
                 return True
             connection = self._client.connection
