@@ -1,8 +1,8 @@
 """Writes heads: byte-exact what the model says, plus the little that HTTP/1.1 must have and the model may lack.
 
 Added: Host from the authority, Transfer-Encoding or a length of 0 where the framing needs one, `Connection: TE` beside
-TE, the usual reason of a status that has none. Taken out: Transfer-Encoding where the body is not chunked. Cookies that HTTP/2 has split are joined. Nothing else
-is added, dropped, reordered or re-cased: no Date, no Via, no Connection.
+TE, the usual reason of a status that has none. Taken out: Transfer-Encoding where the body is not chunked. Cookies that
+HTTP/2 has split are joined. Nothing else is added, dropped, reordered or re-cased: no Date, no Via, no Connection.
 Must not know: what has been received, the connection; bodies (`encoder.py`).
 """
 
