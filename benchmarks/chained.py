@@ -23,6 +23,7 @@ class Variant:
 
 FAULTS = {
     "abort_upstream": Variant(f"{{{_NEVER}}}", None),
+    "auth": Variant("{if: {client_headers: {x-never: yes}}}", None),
     "bandwidth": Variant(f"{{rate: 1MiB/s, {_ELSEWHERE}}}", "1MiB/s"),
     "blackhole": Variant(f"{{{_NEVER}}}", None),
     "buffer": Variant(f"{{every: 100ms, {_ELSEWHERE}}}", "{every: 100ms}"),
@@ -38,6 +39,7 @@ FAULTS = {
     "inject": Variant(f"{{comment: ping, {_NEVER}}}", "{comment: ping, at: {event: 1, every: 2}}"),
     "latency": Variant(f"{{delay: 5ms, {_ELSEWHERE}}}", "5ms"),
     "pace": Variant(f"{{events: 1, every: 10ms, {_ELSEWHERE}}}", "{events: 1, every: 10ms}"),
+    "rate_limit": Variant("{limit: 1000000/s, if: {client_headers: {x-never: yes}}}", "{limit: 1000000/s}"),
     "resegment": Variant(f"{{bytes: 1KiB, {_ELSEWHERE}}}", "{split: event, pause: 0s}"),
     "reorder": Variant(f"{{{_NEVER}}}", "{at: {event: 1, every: 2}}"),
     "respond": Variant("{status: 503, if: {client_headers: {x-never: yes}}}", None),
@@ -71,6 +73,7 @@ ENDINGS: dict[str, tuple[str | None, str]] = {
     "error_event": (f"error_event: {{{_LAST}}}", "end"),
     "timeout": ("timeout: {idle: 20ms}", "quiet"),
     "respond": ("respond: {status: 503}", "end"),
+    "auth": ("auth: {}", "end"),
     "none, the client leaves": (None, "left"),
     "client_abort": ("client_abort: ignore", "left"),
     "abort_upstream": (f"abort_upstream: {{{_LAST}}}", "left"),

@@ -63,6 +63,7 @@ PUBLIC = {
     "chaosproxy": ["Error", "ExchangeRecord", "OpenProxy", "ScenarioError", "ServedProxy", "open_proxy", "serve"],
     "chaosproxy.faults": [
         "AbortUpstream",
+        "Auth",
         "Bandwidth",
         "Blackhole",
         "Buffer",
@@ -78,6 +79,7 @@ PUBLIC = {
         "Inject",
         "Latency",
         "Pace",
+        "RateLimit",
         "Resegment",
         "Reorder",
         "Respond",

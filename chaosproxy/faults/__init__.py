@@ -5,6 +5,7 @@ clock; it only answers. Must not know: each other, sessions, the scenario's text
 """
 
 from chaosproxy.faults.abort_upstream import AbortUpstream
+from chaosproxy.faults.auth import Auth
 from chaosproxy.faults.bandwidth import Bandwidth
 from chaosproxy.faults.blackhole import Blackhole
 from chaosproxy.faults.buffer import Buffer
@@ -20,6 +21,7 @@ from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.inject import Inject
 from chaosproxy.faults.latency import Latency
 from chaosproxy.faults.pace import Pace
+from chaosproxy.faults.rate_limit import RateLimit
 from chaosproxy.faults.reorder import Reorder
 from chaosproxy.faults.resegment import Resegment
 from chaosproxy.faults.respond import Respond
@@ -29,6 +31,7 @@ from chaosproxy.faults.timeout import Timeout
 
 __all__ = [
     "AbortUpstream",
+    "Auth",
     "Bandwidth",
     "Blackhole",
     "Buffer",
@@ -44,6 +47,7 @@ __all__ = [
     "Inject",
     "Latency",
     "Pace",
+    "RateLimit",
     "Reorder",
     "Resegment",
     "Respond",

@@ -12,8 +12,11 @@ Rules: pure data. Must not know: who refuses, or when.
 import json
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Literal
 
+from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import RequestHead
+from chaosproxy.model.units import show_duration
 
 _ANTHROPIC = {
     400: "invalid_request_error",
@@ -42,14 +45,37 @@ class Refusal:
 
 def body_of(refusal: Refusal, status: int, request: RequestHead) -> bytes:
     """The body, as whoever is asked by this path writes it."""
-    path = request.target.partition(b"?")[0].decode("latin-1")
-    if "/messages" in path:
-        error = {"type": _ANTHROPIC.get(status, "api_error"), "message": refusal.anthropic}
-        return _json({"type": "error", "error": error})
-    if path.startswith("/api/"):
-        return _json({"error": refusal.ollama})
-    kind, code = (refusal.type, refusal.code) if status < HTTPStatus.INTERNAL_SERVER_ERROR else ("server_error", None)
-    return _json({"error": {"message": refusal.openai, "type": kind, "param": None, "code": code}})
+    match _whose(request):
+        case "anthropic":
+            error = {"type": _ANTHROPIC.get(status, "api_error"), "message": refusal.anthropic}
+            return _json({"type": "error", "error": error})
+        case "ollama":
+            return _json({"error": refusal.ollama})
+        case _:
+            server = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            kind, code = ("server_error", None) if server else (refusal.type, refusal.code)
+            return _json({"error": {"message": refusal.openai, "type": kind, "param": None, "code": code}})
+
+
+def limit_fields(request: RequestHead, limit: int, wait: float) -> Headers:
+    """The fields by which a provider tells how far the limit is reached, which is all of it; `wait` seconds until there
+    is room again. (Anthropic's time of day is none of a pure function's.)"""
+    match _whose(request):
+        case "anthropic":
+            names: tuple[str, ...] = ("anthropic-ratelimit-requests-limit", "anthropic-ratelimit-requests-remaining")
+        case "openai":
+            names = ("x-ratelimit-limit-requests", "x-ratelimit-remaining-requests", "x-ratelimit-reset-requests")
+        case _:
+            names = ()
+    said = (str(limit), "0", show_duration(round(wait, 3)))
+    return tuple((name.encode(), value.encode()) for name, value in zip(names, said, strict=False))
+
+
+def _whose(request: RequestHead) -> Literal["openai", "anthropic", "ollama"]:
+    path = request.target.partition(b"?")[0]
+    if b"/messages" in path:
+        return "anthropic"
+    return "ollama" if path.startswith(b"/api/") else "openai"
 
 
 def _json(members: dict[str, object]) -> bytes:

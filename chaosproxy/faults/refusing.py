@@ -11,7 +11,7 @@ from chaosproxy.chain.actions import FOREVER, WAKE, Actions, Cancel, Note, Reply
 from chaosproxy.chain.fault import Context, Fault, FaultSpec
 from chaosproxy.chain.resolve import answer
 from chaosproxy.faults.refusals import Refusal, body_of
-from chaosproxy.model.headers import Headers, first, replaced, values
+from chaosproxy.model.headers import Headers, first, replaced, values, without
 from chaosproxy.model.messages import Data, Event, RequestHead
 from chaosproxy.model.units import Duration, Within
 from chaosproxy.model.validate import field_problem
@@ -30,7 +30,8 @@ class RefusingSpec(FaultSpec):
     status: Annotated[int, Within(400, 599)] = 429
     """The status of the answer to who is refused. Default 429."""
     retry_after: int | str | None = None
-    """Its Retry-After field: seconds, or a date as it stands (RFC 9110 section 10.2.3)."""
+    """Its Retry-After field: seconds, or a date (RFC 9110 section 10.2.3); what is neither goes out as it stands, for
+    there are servers that send it."""
     headers: Headers = ()
     """Its other header fields. Content-Length follows the body; Content-Type is application/json without one."""
     body: bytes | None = None
@@ -60,8 +61,6 @@ class QueueingSpec(RefusingSpec):
 
 def retry_after_problems(given: int | str | None) -> list[tuple[tuple[str, ...], str]]:
     """What is wrong with a Retry-After field."""
-    if isinstance(given, int) and given < 0:
-        return [(("retry_after",), "a delay in seconds is not negative (RFC 9110 section 10.2.3)")]
     wrong = field_problem(b"retry-after", str(given).encode())
     return [] if wrong is None else [(("retry_after",), wrong)]
 
@@ -75,7 +74,9 @@ def refused(spec: RefusingSpec, refusal: Refusal, context: Context, own: Headers
             headers = (*headers, (name, value))
     if body and first(headers, b"content-type") is None:
         headers = ((b"content-type", b"application/json"), *headers)
-    if spec.retry_after is not None:
+    if spec.retry_after == "none":
+        headers = without(headers, (b"retry-after",))
+    elif spec.retry_after is not None:
         headers = replaced(headers, b"retry-after", str(spec.retry_after).encode())
     return answer(spec.status, headers, body, context.request.method)
 

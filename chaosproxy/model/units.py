@@ -1,4 +1,4 @@
-"""Units: `64KiB`, `250ms`, `1MiB/s` to numbers and back.
+"""Units: `64KiB`, `250ms`, `1MiB/s`, `5/1s` to numbers and back.
 
 Durations are seconds (float, `forever` = infinity), sizes are bytes, rates are bytes per second. A bare number is a
 size but never a duration. The `Annotated` aliases mark the fields of specs, so that the scenario loader, the schema
@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s?([A-Za-z]*)", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Marks a number in a spec: `duration`, `size` or `rate`."""
+    """Marks a number in a spec: `duration`, `size`, `rate` or `frequency`."""
 
     kind: str
 
@@ -59,10 +59,19 @@ class Within:
         return "a whole number" if self.most is None else f"a whole number, {self.most} or less"
 
 
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """So many in so many seconds."""
+
+    count: int
+    seconds: float
+
+
 Count = Annotated[int, Within(1)]
 Duration = Annotated[float, Unit("duration")]
 Size = Annotated[int, Unit("size")]
 Rate = Annotated[float, Unit("rate")]
+Frequency = Annotated[Allowance, Unit("frequency")]
 
 
 def duration(text: str) -> float:
@@ -100,6 +109,27 @@ def rate(text: str) -> float:
         return float(size(amount.strip()))
     except ValueError:
         raise ValueError(f"{text!r} is no rate; write 32KiB/s") from None
+
+
+def frequency(text: str) -> Allowance:
+    """`5/1s`, `60/m`, `100/10m`: so many in a time, of which 1 may be left out. ValueError with the allowed forms
+    otherwise."""
+    amount, slash, per = (part.strip() for part in text.partition("/"))
+    wrong = ValueError(f"{text!r} is no frequency; write 5/1s, 60/m or 1000/24h")
+    if not slash or not re.fullmatch(r"\d{1,9}", amount, re.ASCII) or per == "forever":
+        raise wrong
+    try:
+        seconds = duration(per if per[:1].isdigit() else f"1{per}")
+    except ValueError:
+        raise wrong from None
+    if not int(amount) or not seconds:
+        raise wrong
+    return Allowance(int(amount), seconds)
+
+
+def show_frequency(allowance: Allowance) -> str:
+    """The text that `frequency` reads back as the same."""
+    return f"{allowance.count}/{show_duration(allowance.seconds)}"
 
 
 def show_duration(seconds: float) -> str:

@@ -15,7 +15,7 @@ from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.model.codes import NAMES
 from chaosproxy.model.headers import Headers
-from chaosproxy.model.units import Unit, show_duration, show_size
+from chaosproxy.model.units import Unit, show_duration, show_frequency, show_size
 from chaosproxy.scenario import nth
 from chaosproxy.scenario.schema import Connection, ConnectionMatch, Hop, Match, Rule, Scenario
 
@@ -184,4 +184,9 @@ def _show_rate(rate: float) -> str:
     return f"{show_size(int(rate))}/s"
 
 
-_SHOW: dict[str, Callable[[Any], str]] = {"duration": show_duration, "size": show_size, "rate": _show_rate}
+_SHOW: dict[str, Callable[[Any], str]] = {
+    "duration": show_duration,
+    "size": show_size,
+    "rate": _show_rate,
+    "frequency": show_frequency,
+}

@@ -186,6 +186,16 @@ def _rate(value: object) -> float:
         raise Mismatch("a rate: 32KiB/s") from None
 
 
+def _frequency(value: object) -> units.Allowance:
+    expected = "so many in a time: 5/1s, 60/m or 1000/24h"
+    if not isinstance(value, str):
+        raise Mismatch(expected)
+    try:
+        return units.frequency(value)
+    except ValueError:
+        raise Mismatch(expected) from None
+
+
 def integer(least: int | None = None, most: int | None = None) -> Leaf:
     """A whole number within bounds."""
     expected = str(units.Within(least, most))
@@ -239,5 +249,8 @@ NUMBER = Leaf(_number, or_variable({"type": "number"}))
 DURATION = Leaf(_duration, or_variable({"type": "string", "pattern": "^(forever|\\d+(\\.\\d+)? ?(us|ms|s|m|h|d))$"}))
 SIZE = Leaf(_size, or_variable({"type": "integer", "minimum": 0}, {"type": "string", "pattern": f"{_AMOUNT}$"}))
 RATE = Leaf(_rate, or_variable({"type": "string", "pattern": f"{_AMOUNT}/s$"}))
+FREQUENCY = Leaf(
+    _frequency, or_variable({"type": "string", "pattern": "^\\d+ ?/ ?(\\d+(\\.\\d+)? ?)?(us|ms|s|m|h|d)$"})
+)
 
-BY_UNIT = {"duration": DURATION, "size": SIZE, "rate": RATE}
+BY_UNIT = {"duration": DURATION, "size": SIZE, "rate": RATE, "frequency": FREQUENCY}

@@ -2,7 +2,7 @@
 
 | field's type                        | written as                                        |
 |-------------------------------------|---------------------------------------------------|
-| Duration, Size, Rate, int, str ...  | one value (`leaves.py`)                            |
+| Duration, Size, Frequency, str ...  | one value (`leaves.py`)                            |
 | X or None                           | X, or left out; never null                        |
 | tuple[X, ...]                       | a list of X, or one X                             |
 | Headers                             | a mapping; a value may be a list, for several lines |
@@ -126,8 +126,8 @@ def written(kind: Any) -> Written:
         return Written(mapping=mapping_of(kind))
     if kind not in _LEAVES:
         raise TypeError(
-            f"a field of type {kind!r} has no form in a scenario; take Duration, Size, Rate, int, float, bool, str, bytes, "
-            "a Literal, an Enum, a dataclass or a tuple of these"
+            f"a field of type {kind!r} has no form in a scenario; take Duration, Size, Rate, Frequency, int, float, bool, "
+            "str, bytes, a Literal, an Enum, a dataclass or a tuple of these"
         )
     return Written((_LEAVES[kind],))
 

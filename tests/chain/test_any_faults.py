@@ -13,6 +13,7 @@ from chaosproxy.chain.fault import Condition, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import (
     AbortUpstream,
+    Auth,
     Bandwidth,
     Blackhole,
     Buffer,
@@ -26,6 +27,7 @@ from chaosproxy.faults import (
     Inject,
     Latency,
     Pace,
+    RateLimit,
     Reorder,
     Resegment,
     Stall,
@@ -33,6 +35,7 @@ from chaosproxy.faults import (
     Timeout,
 )
 from chaosproxy.model.messages import Abort, End
+from chaosproxy.model.units import Allowance
 from chaosproxy.model.vocabulary import Manner, Moment, Peer, Scope, Way
 from chaosproxy.testing.play import GET, POST, Upload, play
 
@@ -88,6 +91,8 @@ def fault(random: Random) -> FaultSpec:
         Drop(at=at, count=pick([1, 2]), **either),
         Duplicate(at=at, copies=pick([1, 3]), later=pick([0, 1, 2]), **either),
         Reorder(at=at, later=pick([1, 2]), **either),
+        Auth(**narrowed),
+        RateLimit(limit=Allowance(1, 1.0), queue=pick([0, 1]), **narrowed),
         Concurrency(limit=1, queue=pick([0, 1]), **narrowed),
         ClientAbort(mode=pick(["propagate", "ignore", "on_next_write"]), **narrowed),
     ]

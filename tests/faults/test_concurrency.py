@@ -225,7 +225,7 @@ def test_a_stall_holds_its_place():
         ("concurrency: {limit: 2, queue: -1}", 36, "a whole number, 0 or more"),
         ("concurrency: {limit: 2, wait: 5}", 35, "a duration"),
         ("concurrency: {limit: 2, status: 200}", 37, "a whole number from 400 to 599"),
-        ("concurrency: {limit: 2, retry_after: -1}", 42, "not negative"),
+        ('concurrency: {limit: 2, retry_after: "1\\r\\nX: y"}', 42, "CR or LF"),
         ("concurrency: {limit: 2, way: response}", 34, "request"),
         ("concurrency: {limit: 2, at: body}", 29, "at"),
         ("concurrency: {limt: 2}", 19, "limit"),

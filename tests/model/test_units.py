@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosproxy.model.units import LONGEST, counted, duration, lasting, rate, show_duration, show_size, size
+from chaosproxy.model.units import (
+    LONGEST,
+    Allowance,
+    counted,
+    duration,
+    frequency,
+    lasting,
+    rate,
+    show_duration,
+    show_frequency,
+    show_size,
+    size,
+)
 
 
 @pytest.mark.parametrize(
@@ -157,3 +169,28 @@ def test_what_is_counted():
 @given(st.integers(0, 2**40))
 def test_a_size_that_is_shown_reads_back_as_the_same_number(nbytes):
     assert size(show_size(nbytes)) == nbytes
+
+
+@pytest.mark.parametrize(
+    ("text", "allowance", "shown"),
+    [
+        ("5/1s", Allowance(5, 1.0), "5/1s"),
+        ("5/s", Allowance(5, 1.0), "5/1s"),
+        ("60/m", Allowance(60, 60.0), "60/1m"),
+        ("100 / 10m", Allowance(100, 600.0), "100/10m"),
+        ("1000/24h", Allowance(1000, 86400.0), "1000/1440m"),
+        ("2/500ms", Allowance(2, 0.5), "2/500ms"),
+    ],
+)
+def test_frequencies(text, allowance, shown):
+    assert frequency(text) == allowance
+    assert show_frequency(allowance) == shown
+    assert frequency(shown) == allowance
+
+
+@pytest.mark.parametrize(
+    "text", ["", "5", "5/", "/1s", "5/1", "0/1s", "5/0s", "-5/1s", "1.5/1s", "5/forever", "5/x", "5//s", "1e3/s", "٣/s"]
+)
+def test_what_is_no_frequency_is_refused_with_what_is(text):
+    with pytest.raises(ValueError, match=r"5/1s, 60/m or 1000/24h"):
+        frequency(text)

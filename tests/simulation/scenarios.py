@@ -75,6 +75,7 @@ UNITS: dict[str, Callable[[Random], Any]] = {
     "duration": lambda random: random.choice(DURATIONS),
     "size": lambda random: random.choice([0, 1, 7, 18, 40, 300]),
     "rate": lambda random: f"{random.choice([100, 700, 5000])}B/s",
+    "frequency": lambda random: random.choice(["1/1s", "2/500ms", "3/2s"]),
 }
 PLAIN: dict[Any, Callable[[Random], Any]] = {
     bool: lambda random: random.random() < 0.5,
