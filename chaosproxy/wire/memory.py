@@ -37,6 +37,7 @@ class Memory:
         "_outgoing",
         "_plain",
         "alpn",
+        "backlog",
         "tls",
     )
 
@@ -50,6 +51,8 @@ class Memory:
         self._below = below
         self._cipher = b""
         """Cipher text that `below` has not taken yet."""
+        self.backlog = 0
+        """How much that is."""
         self._plain: list[bytes] = []
         """What was decrypted while shutting down, still to be delivered."""
         self._more = False
@@ -108,17 +111,22 @@ class Memory:
                 # RFC 8446 section 6.1: without close_notify the data may have been truncated by anybody.
                 self._end = TruncatedError("TLS ended without close_notify")
 
-    @property
-    def backlog(self) -> int:
-        return len(self._cipher) + self._outgoing.pending
-
     def send(self, data: bytes) -> int:
         if self._after is not None:
             raise BrokenPipeError("shut down for writing")
-        if not self._flush():
+        if self._cipher and not self._flush():
             return 0
-        self._encrypt(data)
-        self._flush()
+        try:
+            written = self._object.write(data)
+            while written < len(data):
+                written += self._object.write(memoryview(data)[written:])
+        except ssl.SSLError as error:
+            raise TlsError(_reason(error)) from None
+        cipher = self._outgoing.read()
+        taken = self._below.send(cipher)
+        if taken < len(cipher):
+            self._cipher = cipher[taken:]
+            self._flush()
         return len(data)
 
     async def readable(self) -> None:
@@ -162,7 +170,7 @@ class Memory:
         self._below.rst()
 
     def unacknowledged(self) -> int:
-        return len(self._cipher) + self._outgoing.pending + self._below.unacknowledged()
+        return self.backlog + self._below.unacknowledged()
 
     def close(self) -> None:
         self._below.close()
@@ -181,12 +189,15 @@ class Memory:
         self._more = False
         try:
             while missing and self._end is None:
-                part = self._object.read(min(missing, _RECORD))
+                wanted = min(missing, _RECORD)
+                part = self._object.read(wanted)
                 if not part:
                     self._end = b""
                     break
                 parts.append(part)
                 missing -= len(part)
+                if len(part) < wanted and not self._incoming.pending:
+                    break  # a record that has ended, and none behind it: an exception would say the same
             self._more = not missing
         except ssl.SSLWantReadError:
             pass  # that was all
@@ -198,23 +209,17 @@ class Memory:
             self._flush_quietly()  # an answer of OpenSSL's own: a key update, an alert
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _encrypt(self, data: bytes) -> None:
-        view = memoryview(data)
-        try:
-            while view:
-                view = view[self._object.write(view) :]
-        except ssl.SSLError as error:
-            raise TlsError(_reason(error)) from None
-
     def _flush(self) -> bool:
         """Hand cipher text to `below`; True when none is left."""
         if self._outgoing.pending:
             self._cipher = self._cipher + self._outgoing.read() if self._cipher else self._outgoing.read()
+        self.backlog = len(self._cipher)
         while self._cipher:
             taken = self._below.send(self._cipher)
             if not taken:
                 return False
             self._cipher = self._cipher[taken:]
+            self.backlog -= taken
         return True
 
     def _flush_quietly(self) -> None:
@@ -222,7 +227,7 @@ class Memory:
             self._flush()
         except ConnectionError:
             # Seen while reading: what is decrypted goes first, and the next recv or send meets the error by itself.
-            self._cipher = b""
+            self._cipher, self.backlog = b"", 0
 
     async def _flush_all(self) -> None:
         while not self._flush():
@@ -243,7 +248,7 @@ class Memory:
             if self._flush():
                 after()
         except ConnectionError:
-            self._cipher = b""  # the peer has gone: there is nobody to tell
+            self._cipher, self.backlog = b"", 0  # the peer has gone: there is nobody to tell
 
 
 def _reason(error: ssl.SSLError | ssl.CertificateError) -> str:
