@@ -5,12 +5,15 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chaosproxy.chain.actions import FOREVER, Note, Reply, Rest
+import pytest
+
+from chaosproxy.chain.actions import FOREVER, Finish, Note, Reply, Rest
 from chaosproxy.chain.chain import Chain
-from chaosproxy.chain.fault import Fault, FaultSpec
+from chaosproxy.chain.endings import ABORT
+from chaosproxy.chain.fault import Condition, Fault, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Blackhole, Buffer, ClientAbort, Latency, Stall, Timeout
-from chaosproxy.model.messages import Data, End, ResponseHead
+from chaosproxy.model.messages import Data, End, Interim, ResponseHead
 from chaosproxy.model.vocabulary import Framing, Way
 from chaosproxy.testing.play import POST, Cue, Upload
 
@@ -43,6 +46,15 @@ def test_an_answer_to_the_request_s_body_leaves_from_the_same_hop(play):
     assert [(time, type(event)) for time, event in played.out] == [(1.0, ResponseHead), (1.0, Data), (1.0, End)]
     assert played.head[1].status == 413
     assert (played.cancelled_at, played.cancel_cause) == (1.0, "own")
+
+
+def test_what_is_due_leaves_in_front_of_an_answer_though_nobody_has_rung_yet(chain_of):
+    chain: Chain = chain_of([Latency(delay=1.0), Own(make=Refuses)])
+    chain.start(0.0)
+    chain.request.push_control(POST, 0.0)
+    chain.response.push_control(Interim(103), 0.0)
+    chain.request.push([Data(b"12345")], 2.0)
+    assert [type(event) for event in chain.response.take(2.0)] == [Interim, ResponseHead, Data, End]
 
 
 class Alarmed(Fault):
@@ -102,3 +114,36 @@ def test_when_the_client_is_gone_nobody_is_rung_for_what_waits_of_its_request(ch
     assert chain.due == 5.0
     chain.hangup(2.0, "client:fin")
     assert (chain.cancelled, chain.due) == (True, math.inf)
+
+
+class Ends(Fault):
+    """A cue ends the exchange."""
+
+    rest = FOREVER
+
+    def cue(self, name, now):
+        return (Finish((ABORT,), "own"),)
+
+
+class Counts(Fault):
+    """Says when its exchange is over."""
+
+    rest = FOREVER
+
+    def over(self, now):
+        return (Note("fired", "over"),)
+
+
+@pytest.mark.parametrize(
+    ("script", "time"),
+    [
+        ([(1.0, b"x"), (2.0, End())], 2.0),
+        ([(1.0, b"x"), (3.0, "hangup")], 3.0),
+        ([(1.0, b"x"), (4.0, Cue("end"))], 4.0),
+    ],
+    ids=["end", "left", "ended"],
+)
+def test_that_it_is_over_is_said_once_to_those_that_apply(play, script, time):
+    hops = [[Own(make=Counts)], [Own(make=Counts, if_=Condition(protocol="h2"))], [Own(make=Ends, way=Way.RESPONSE)]]
+    said = [(note.t, note.hop) for note in play(hops, script).notes if note.detail == "over"]
+    assert said == [(time, 0)]
