@@ -237,4 +237,4 @@ def test_a_field_that_nobody_could_write(monkeypatch):
     with pytest.raises(TypeError) as caught:
         load("version: 1\nfaults: [own: {made: x}]\n")
     assert str(caught.value).startswith("Own.made: a field of type type[chaosproxy.chain.fault.Fault] has no form in ")
-    assert "take Duration, Size, Rate, int, float, bool, str, bytes, " in str(caught.value)
+    assert "take Duration, Size, Rate, Frequency, int, float, bool, " in str(caught.value)
