@@ -38,6 +38,7 @@ FAULTS = {
     "hold_head": Variant(f"{{until: first_byte, {_ELSEWHERE}}}", "first_byte"),
     "inject": Variant(f"{{comment: ping, {_NEVER}}}", "{comment: ping, at: {event: 1, every: 2}}"),
     "latency": Variant(f"{{delay: 5ms, {_ELSEWHERE}}}", "5ms"),
+    "mutate": Variant(f"{{json: {{changed: true}}, {_NEVER}}}", "{replace: {': ': ':'}}"),
     "pace": Variant(f"{{events: 1, every: 10ms, {_ELSEWHERE}}}", "{events: 1, every: 10ms}"),
     "rate_limit": Variant("{limit: 1000000/s, if: {client_headers: {x-never: yes}}}", "{limit: 1000000/s}"),
     "resegment": Variant(f"{{bytes: 1KiB, {_ELSEWHERE}}}", "{split: event, pause: 0s}"),

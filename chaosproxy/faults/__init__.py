@@ -20,6 +20,7 @@ from chaosproxy.faults.headers import Headers
 from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.inject import Inject
 from chaosproxy.faults.latency import Latency
+from chaosproxy.faults.mutate import Mutate
 from chaosproxy.faults.pace import Pace
 from chaosproxy.faults.rate_limit import RateLimit
 from chaosproxy.faults.reorder import Reorder
@@ -46,6 +47,7 @@ __all__ = [
     "HoldHead",
     "Inject",
     "Latency",
+    "Mutate",
     "Pace",
     "RateLimit",
     "Reorder",

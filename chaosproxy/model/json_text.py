@@ -1,8 +1,8 @@
-"""Takes members out of a JSON text without touching the rest: not a blank, not a digit, not an escape.
+"""Changes members of a JSON text without touching the rest: not a blank, not a digit, not an escape.
 
 A document that is parsed and written again is another text; a gateway that drops a field should not be told from its
-number format. Rules: only for texts that `json_values.parse` has read; a path that leads nowhere changes nothing.
-Must not know: what the members mean.
+number format. A path is dotted: names, and numbers of items (`choices.0.delta`). Rules: only for texts that
+`json_values.parse` has read; a path that leads nowhere changes nothing. Must not know: what the members mean.
 """
 
 import json
@@ -15,26 +15,24 @@ _BLANKS = " \t\r\n"
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """One member of an object, by offsets into the text."""
+    """One member of an object, or item of a list, by offsets into the text."""
 
     name: str
+    """Of an item its number."""
     start: int
-    """Where its name begins."""
+    """Where its name begins; of an item its value."""
     value: int
     end: int
     """Right behind its value."""
 
 
 def without_member(text: str, path: str) -> str:
-    """The text without the member at a dotted path of names (`message.usage`)."""
-    *outer, last = path.split(".")
-    place = _skip(text, 0)
-    for name in outer:
-        found = next((member for member in _members(text, place) if member.name == name), None)
-        if found is None:
-            return text
-        place = found.value
-    members = list(_members(text, place))
+    """The text without the member, or item, at a path."""
+    outer, _, last = path.rpartition(".")
+    within = span(text, outer)
+    if within is None:
+        return text
+    members = list(_members(text, within[0]))
     for at, member in enumerate(members):
         if member.name == last:
             if at + 1 < len(members):
@@ -44,17 +42,48 @@ def without_member(text: str, path: str) -> str:
     return text
 
 
+def with_member(text: str, path: str, value: object) -> str:
+    """The text with `value` at a path: in place of what stands there, or as a new member of the object that it leads
+    into."""
+    written = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    found = span(text, path)
+    if found is not None:
+        return text[: found[0]] + written + text[found[1] :]
+    outer, _, last = path.rpartition(".")
+    within = span(text, outer)
+    if within is None or text[within[0]] != "{":
+        return text
+    members = list(_members(text, within[0]))
+    end = members[-1].end if members else within[0] + 1
+    return f"{text[:end]}{',' if members else ''}{json.dumps(last)}:{written}{text[end:]}"
+
+
+def span(text: str, path: str) -> tuple[int, int] | None:
+    """Where the value at a path begins and ends, the document's own for an empty one; None if there is none."""
+    place = _skip(text, 0)
+    end = len(text.rstrip(_BLANKS))
+    for name in path.split(".") if path else ():
+        found = next((member for member in _members(text, place) if member.name == name), None)
+        if found is None:
+            return None
+        place, end = found.value, found.end
+    return place, end
+
+
 def _members(text: str, place: int) -> Iterator[_Member]:
-    """The members of the object at `place`; none where something else stands."""
-    if text[place : place + 1] != "{":
+    """The members of the object, or the items of the list, at `place`; none where something else stands."""
+    opening = text[place : place + 1]
+    if opening not in ("{", "["):
         return
-    place = _skip(text, place + 1)
-    while text[place] == '"':
-        name, behind = _DECODER.raw_decode(text, place)
-        value = _skip(text, _skip(text, behind) + 1)  # over the colon
+    place, number = _skip(text, place + 1), 0
+    while text[place] not in "}]":
+        value, name = place, str(number)
+        if opening == "{":
+            name, behind = _DECODER.raw_decode(text, place)
+            value = _skip(text, _skip(text, behind) + 1)  # over the colon
         _, end = _DECODER.raw_decode(text, value)
         yield _Member(name, place, value, end)
-        place = _skip(text, end)
+        place, number = _skip(text, end), number + 1
         if text[place] == ",":
             place = _skip(text, place + 1)
 

@@ -41,6 +41,14 @@ CASES: dict[str, tuple[dict[str, object], bytes, str]] = {
         {"inject": {"bytes": {"hex": "f09f"}, "at": {"bytes": 40}}}, BODY[:40] + b"\xf0\x9f" + BODY[40:],
         "put in bytes after byte 40",
     ),
+    "mutate": (
+        {"mutate": {"json": {"n": "\u2028"}, **AT}},
+        events(1, 2) + 'data: {"n":"\u2028"}\n\n'.encode() + events(4, 5), "changed event 3",
+    ),
+    "mutate, at a byte": (
+        {"mutate": {"bytes": {"hex": "00ff"}, "at": {"bytes": 40}}}, BODY[:40] + b"\0\xff" + BODY[42:],
+        "overwrote 2 bytes after byte 40",
+    ),
     "reorder": ({"reorder": AT}, events(1, 2, 4, 3, 5), "moved event 3 behind event 4"),
 }  # fmt: skip
 """The fault, what the client has of the body, and what the journal says was done."""

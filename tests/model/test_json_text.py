@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from chaosproxy.model.json_text import without_member
+from chaosproxy.model.json_text import span, with_member, without_member
 
 TABLE = [
     ('{"a":1}', "a", "{}"),
@@ -19,12 +19,18 @@ TABLE = [
     (' {"a":{"b":{"c":1}}}\n', "a.b.c", ' {"a":{"b":{}}}\n'),
     ('{"a":"{\\"b\\":1}"}', "a.b", '{"a":"{\\"b\\":1}"}'),
     ('{"a":[{"b":1}]}', "a.b", '{"a":[{"b":1}]}'),
+    ('{"a":[{"b":1}]}', "a.0.b", '{"a":[{}]}'),
+    ('{"a":[1, 2 ,3]}', "a.1", '{"a":[1, 3]}'),
+    ('{"a":[1, 2 ]}', "a.1", '{"a":[1 ]}'),
+    ('{"a":[]}', "a.0", '{"a":[]}'),
+    ('{"a":[1]}', "a.01", '{"a":[1]}'),
     ('{"a":null}', "a.b", '{"a":null}'),
     ('{"\\u0061":1,"b":2}', "a", '{"b":2}'),
     ('{"a":1}', "b", '{"a":1}'),
     ('{"a":1}', "b.c", '{"a":1}'),
     ("{}", "a", "{}"),
     ("[1]", "a", "[1]"),
+    ("[1]", "0", "[]"),
     ("1", "a", "1"),
 ]
 
@@ -53,3 +59,33 @@ def test_any_document_means_the_same_without_it(document, name, indent, ascii_):
     assert json.loads(without_member(text, name)) == left
     nested = json.loads(without_member(json.dumps({"in": document}, indent=indent), f"in.{name}"))
     assert nested == {"in": left}
+
+
+CHANGED = [
+    ('{"a":1}', "a", None, '{"a":null}'),
+    ('{ "a" : 1.00, "b":2 }', "b", {"c": "\u2028"}, '{ "a" : 1.00, "b":{"c":"\u2028"} }'),
+    ('{"a":[{"b":1}]}', "a.0.b", "x", '{"a":[{"b":"x"}]}'),
+    ('{"a":[{"b":1}]}', "a.0.c", [], '{"a":[{"b":1,"c":[]}]}'),
+    ('{"a": { } }', "a.\u00fc", 1, '{"a": {"\\u00fc":1 } }'),
+    ("{}", "a", True, '{"a":true}'),
+    (" [1, 2] ", "1", 3, " [1, 3] "),
+    ("[1]", "1", 2, "[1]"),
+    ('{"a":1}', "a.b", 2, '{"a":1}'),
+    ('{"a":1}', "b.c", 2, '{"a":1}'),
+    ("1", "a", 2, "1"),
+]
+
+
+@pytest.mark.parametrize(("text", "path", "value", "changed"), CHANGED)
+def test_with_a_member(text, path, value, changed):
+    assert with_member(text, path, value) == changed
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [("", '{"a": [1, {"b": "x"}]}'), ("a", '[1, {"b": "x"}]'), ("a.1.b", '"x"'), ("a.2", None), ("b", None)],
+)
+def test_where_a_value_stands(path, value):
+    text = ' {"a": [1, {"b": "x"}]}\n'
+    found = span(text, path)
+    assert (found and text[slice(*found)]) == value

@@ -43,6 +43,10 @@ KNOWN: dict[str, list[Any]] = {
     "comments": ["300ms", "1s"],
     "ping_events": ["300ms", "1s"],
     "empty_deltas": ["300ms", "1s"],
+    "replace": [{"data: ": "data:"}, {"[0-9]+": "\\0\\0"}, {"\n\n": "\n"}],
+    "json": [{"n": 9}, {"choices.0.delta.content": "é"}],
+    "delete": ["n", ["choices.0.delta", "usage"]],
+    "into": ["choices.0.delta.content"],
     "hex": ["ef bb bf", "0a0a"],
 }
 """Parameters whose types do not say what would be worth a try."""
