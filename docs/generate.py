@@ -94,7 +94,7 @@ _LANGUAGE = "[the language](../scenarios.md)"
 def _standing(fault: Reference) -> str:
     at = {
         "required": "required",
-        "optional": "allowed; without it, `body`: before the first body byte",
+        "optional": f"allowed; without it, {fault.without_at}",
         "none": "no: it acts on the whole exchange",
     }[fault.at]
     first, *others = [f"`{way}`" for way in reversed(fault.ways)]

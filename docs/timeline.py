@@ -173,9 +173,12 @@ def _ending(event: Abort) -> str:
 
 
 def _text(payload: bytes) -> str:
-    if not payload.isascii() or b"\0" in payload:
+    try:
+        text = payload.decode()
+    except UnicodeDecodeError:
         return f"{len(payload)} bytes, coded"
-    text = " | ".join(line for line in payload.decode().split("\n") if line)
+    text = " | ".join(line for line in text.split("\n") if line)
+    text = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
     if len(text) > SHOWN:
         return f"{len(payload)} bytes: {text[: SHOWN - 14].rstrip(' .')} ..."
     return text

@@ -182,6 +182,8 @@ class FaultSpec:
     """It must be given an `at`."""
     has_at: ClassVar[bool] = False
     """It may be given one."""
+    without_at: ClassVar[str] = "`body`: before the first body byte"
+    """Where it then acts without one, for a person."""
     ways: ClassVar[frozenset[Way | BothWays]] = frozenset({Way.RESPONSE})
     """Where it may stand. A fault of the request alone also says `way: Way = Way.REQUEST`."""
     edits_body: ClassVar[bool] = False

@@ -33,6 +33,7 @@ class Mutate(FaultSpec):
 
     name: ClassVar[str] = "mutate"
     has_at: ClassVar[bool] = True
+    without_at: ClassVar[str] = "each record"
     ways: ClassVar[frozenset[Way]] = frozenset(Way)
     edits_body: ClassVar[bool] = True
     rewrites_body: ClassVar[bool] = True

@@ -54,6 +54,7 @@ class Reference:
     """The parameter that a bare value sets."""
     parameters: tuple[Parameter, ...]
     at: Literal["required", "optional", "none"]
+    without_at: str
     ways: tuple[str, ...]
     way: str
     """What the ways mean, where the fault has something to say of that."""
@@ -74,6 +75,7 @@ def reference(spec: type[FaultSpec]) -> Reference:
         main=None if spec.main is None else key_of(spec.main),
         parameters=parameters(spec),
         at="required" if spec.needs_at else "optional" if spec.has_at else "none",
+        without_at=spec.without_at,
         ways=tuple(str(way) for way in (*Way, "both") if way in spec.ways),
         way=field_words(spec).get("way", ""),
         on_connections=spec.on_connections,
