@@ -34,7 +34,7 @@ def masked_headers(headers: Headers) -> list[list[str]]:
         elif is_target:
             shown.append([name, masked_target(raw_value.decode("latin-1"))])
         else:
-            shown.append([name, raw_value.decode("latin-1")])
+            shown.append([name, intern(raw_value.decode("latin-1"))])  # mostly the same as in the record before
     return shown
 
 

@@ -4,6 +4,7 @@ Must not know: sockets.
 """
 
 from dataclasses import dataclass
+from sys import intern
 from urllib.parse import urlsplit
 
 from chaosproxy.errors import UsageError
@@ -34,7 +35,7 @@ class UpstreamAddress:
     @property
     def url(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}:{self.port}{self.prefix.decode('ascii')}"
+        return intern(f"{self.scheme}://{host}:{self.port}{self.prefix.decode('ascii')}")  # one for all records
 
 
 def parse_upstream(text: str, what: str = "upstream") -> UpstreamAddress:
