@@ -177,8 +177,8 @@ class ChunkedDecoder:
             raise Malformed("chunk of 2^63 bytes or more")
         if spent > self._extensions:
             raise Malformed(f"chunk extensions above {EXTENSIONS} bytes in one body")
-        missing = not digits and bool(spent or carriage or feed)
-        loose = bool(blanks) and not extension and (bool(carriage or feed) or match.end() < len(data))
+        missing = not digits and bool(spent or carriage)
+        loose = bool(blanks) and not extension and (bool(carriage) or match.end() < len(data))
         if missing or loose or (feed and not carriage) or (match.end() < len(data) and not feed):
             raise Malformed("a chunk header that is not a size, perhaps extensions, and CRLF")
         if not feed:

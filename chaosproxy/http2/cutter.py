@@ -19,10 +19,12 @@ class Cutter:
 
     __slots__ = ("_pieces", "_preface", "_wanted", "size")
 
+    _wanted: int
+    """While something is kept: how much there has to be before it is looked at again."""
+
     def __init__(self, *, preface: bool) -> None:
         self._preface = PREFACE if preface else b""
         self._pieces: list[bytes] = []
-        self._wanted = 1
         self.size = 0
         """Bytes that are kept."""
 

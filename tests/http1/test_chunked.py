@@ -46,6 +46,13 @@ def test_a_chunk_in_pieces_tells_its_size_once_and_where_it_ends():
     assert behind == b"rest"
 
 
+def test_a_chunk_may_announce_as_much_as_63_bits_count_and_no_byte_more():
+    for end in (b"\r\n", b";x\r\n"):
+        assert decoded([b"7fffffffffffffff" + end + b"he"])[0] == [Data(b"he", whole=False, size=2**63 - 1)]
+        with pytest.raises(Malformed, match="2\\^63"):
+            decoded([b"8000000000000000" + end + b"he"])
+
+
 def test_a_chunk_without_its_line_end_is_not_waited_for():
     events, _ = decoded([b"5\r\nhello"])
     assert events == [Data(b"hello")]
