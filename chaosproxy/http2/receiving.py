@@ -138,11 +138,10 @@ class Receiver:
                 self._core.bucket.charge("empty DATA", floods.SMALL)
         if stream.receiving is not Part.BODY:
             return
-        padding = len(payload) - len(body)
-        if padding and not flags & frames.END_STREAM:
-            self.grant(stream, padding)
         if flags & frames.END_STREAM:
             self._ended(stream)
+        elif len(payload) > len(body):
+            self.grant(stream, len(payload) - len(body))
 
     def _credit(self, size: int) -> None:
         self._window.left -= size

@@ -66,3 +66,23 @@ def test_a_line_stands_by_itself(body, closing):
     joined = continued("lines", body, record=b"{}\n")
     assert joined.payload == closing + b"{}\n"
     assert joined.ends == ((1, 4) if closing else (3,))
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "between"),
+    [
+        ("sse", b"", True),
+        ("sse", b"data: 1\n\n", True),
+        ("sse", b"data: 1\n", False),
+        ("sse", b"data", False),
+        ("lines", b"1\n", True),
+        ("lines", b"1", False),
+        ("grpc", b"\0\0\0\0\1x", True),
+        ("grpc", b"\0\0\0\0\2x", False),
+        ("grpc", b"\0\0\0\0\1x\0", False),
+    ],
+)
+def test_it_knows_whether_something_has_begun_that_has_not_ended(kind, body, between):
+    seam = Seam(kind)
+    seam.feed(body)
+    assert seam.between is between

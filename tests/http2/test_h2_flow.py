@@ -79,6 +79,13 @@ def test_padding_is_credited_at_once_and_is_no_body(server):
     assert sum(increment for stream, increment in updates(server) if stream == 1) > 250 * 256 - STREAM_WINDOW // 2 - 512
 
 
+@pytest.mark.parametrize(("last", "credited"), [(PADDED, 1), (PADDED | END_STREAM, 0)], ids=["goes on", "ends"])
+def test_a_stream_that_ends_gets_no_credit_for_its_last_padding(server, last, credited):
+    body, padding = frame(DATA, 0, 1, b"a" * 16384), b"\xff" + b"a" + b"\0" * 255
+    server.feed(server.headers(1, POST), body * 3, frame(DATA, PADDED, 1, padding) * 31, frame(DATA, last, 1, padding))
+    assert len([one for one in server.written() if (one.kind, one.stream) == ("WINDOW_UPDATE", 1)]) == credited
+
+
 def test_padding_alone_is_no_event(server):
     signals = server.feed(server.headers(1, POST), frame(DATA, PADDED, 1, b"\x04\0\0\0\0"), frame(DATA, 0, 1, b""))
     assert len(signals) == 1

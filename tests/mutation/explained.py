@@ -7,6 +7,8 @@ GOAWAY = (
 )
 
 EXPLAINED: dict[tuple[str, str], str] = {
+    ("framing/sse.py _is_crlf_event", "2 -> 3"): "the long way finds the same",
+    ("framing/sse.py _is_crlf_event", "3 -> 4"): "the long way finds the same",
     ("http2/output.py Output.body", "if type(event) is not Data or len(event.payload) > most -> if True"): (
         "the ordinary way writes the same bytes"
     ),
