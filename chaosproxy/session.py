@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from chaosproxy.model.messages import Abort, Dribble, Event
+from chaosproxy.model.asked import Dribble
+from chaosproxy.model.messages import Abort, Event
 from chaosproxy.model.vocabulary import Role
 
 
@@ -183,6 +184,11 @@ class Session(Protocol):
         """What makes of a payload the bytes that `send` would, for who writes them at once, and counts as that does; b""
         where they may not be, and nothing has happened. For as long as nothing else is sent on `stream`. None: there is
         none here."""
+        ...
+
+    @property
+    def in_full(self) -> bool:
+        """HTTP/1: the message sent last is as long as its head has announced. HTTP/2: nobody looks."""
         ...
 
     def allowance(self, stream: int) -> int:

@@ -9,6 +9,7 @@ from chaosproxy.faults.auth import Auth
 from chaosproxy.faults.bandwidth import Bandwidth
 from chaosproxy.faults.blackhole import Blackhole
 from chaosproxy.faults.buffer import Buffer
+from chaosproxy.faults.chunk_syntax import ChunkSyntax
 from chaosproxy.faults.client_abort import ClientAbort
 from chaosproxy.faults.compress import Compress
 from chaosproxy.faults.concurrency import Concurrency
@@ -16,10 +17,12 @@ from chaosproxy.faults.cut import Cut
 from chaosproxy.faults.drop import Drop
 from chaosproxy.faults.duplicate import Duplicate
 from chaosproxy.faults.error_event import ErrorEvent
+from chaosproxy.faults.framing import Framing
 from chaosproxy.faults.headers import Headers
 from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.inject import Inject
 from chaosproxy.faults.latency import Latency
+from chaosproxy.faults.linger import Linger
 from chaosproxy.faults.mutate import Mutate
 from chaosproxy.faults.pace import Pace
 from chaosproxy.faults.rate_limit import RateLimit
@@ -36,6 +39,7 @@ __all__ = [
     "Bandwidth",
     "Blackhole",
     "Buffer",
+    "ChunkSyntax",
     "ClientAbort",
     "Compress",
     "Concurrency",
@@ -43,10 +47,12 @@ __all__ = [
     "Drop",
     "Duplicate",
     "ErrorEvent",
+    "Framing",
     "Headers",
     "HoldHead",
     "Inject",
     "Latency",
+    "Linger",
     "Mutate",
     "Pace",
     "RateLimit",

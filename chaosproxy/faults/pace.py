@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
-from chaosproxy.faults.dribbling import RunningDribble
+from chaosproxy.faults.asking import RunningAsk
 from chaosproxy.faults.pacing import RunningPace
-from chaosproxy.model.messages import Dribble
+from chaosproxy.model.asked import Dribble
 from chaosproxy.model.units import ENDLESS, Count, Duration, Size, counted, show_duration
 from chaosproxy.model.vocabulary import Way
 
@@ -62,4 +62,4 @@ class Pace(FaultSpec):
             return RunningPace(self, context)
         dribble = Dribble(self.region, self.bytes or 1, self.every / context.speed)
         detail = f"{self.region}: {counted(dribble.nbytes, 'byte')} every {show_duration(self.every)}"
-        return RunningDribble(dribble, detail, possible=self.way is Way.REQUEST or context.protocol != "h2")
+        return RunningAsk(dribble, detail, possible=self.way is Way.REQUEST or context.protocol != "h2")

@@ -1,7 +1,7 @@
 """The running `pace`, over the body.
 
 Rules: it holds the pieces whole, and what ends the message behind them; a turn cuts what it needs, so that a long piece
-costs nothing in advance. Must not know: heads and size lines (`dribbling.py`).
+costs nothing in advance. Must not know: heads and size lines (`asking.py`).
 """
 
 import math

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
+from chaosproxy.faults.asking import RunningAsk
 from chaosproxy.faults.cutting import AtRandom, Cuts, EveryBytes, EveryEvents, InEvents, between_crlf, in_characters
-from chaosproxy.faults.dribbling import RunningDribble
 from chaosproxy.faults.resegmenting import RunningGlue, RunningResegment
-from chaosproxy.model.messages import Dribble
+from chaosproxy.model.asked import Dribble
 from chaosproxy.model.units import ENDLESS, Count, Duration, Size, Within, counted
 from chaosproxy.model.vocabulary import Way
 
@@ -73,7 +73,7 @@ class Resegment(FaultSpec):
         if self.split == "last_chunk":
             dribble = Dribble("last_chunk", AS_MANY_AS_THERE_ARE, pause)
             possible = self.way is Way.REQUEST or context.protocol != "h2"
-            return RunningDribble(dribble, "cut inside the last chunk", possible=possible)
+            return RunningAsk(dribble, "cut inside the last chunk", possible=possible)
         if self.glue is not None:
             return RunningGlue(self.glue, pause, f"glued {counted(self.glue, 'event')}")
         cuts, detail = self._cuts(context)

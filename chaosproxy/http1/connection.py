@@ -9,11 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
 
+from chaosproxy.http1.asked import AskedChunks, encoder_asked, joined, slow_head
 from chaosproxy.http1.body import Decoder
 from chaosproxy.http1.chunked import ChunkedDecoder
 from chaosproxy.http1.encoder import BodyEncoder, chunk
 from chaosproxy.http1.lines import Malformed
-from chaosproxy.http1.slowly import SlowSizes, joined, slow_head, slow_sizes
 from chaosproxy.http1.writer import interim_head
 from chaosproxy.model.codes import CANCEL, INTERNAL_ERROR
 from chaosproxy.model.headers import Headers, first
@@ -154,17 +154,17 @@ class Connection(ABC):
             return
         parts: list[bytes] = []
         ending: End | Abort | None = None
-        slow = type(self._encoder) is SlowSizes
+        slow = type(self._encoder) is AskedChunks
         for event in events:
             match event:
                 case Data():
                     parts.append(self._encoder.data(event))
                 case RequestHead() | ResponseHead():
                     parts.append(self._write_head(event))
-                    slow = bool(event.dribbles)
+                    slow = bool(event.asked)
                     if slow:
-                        parts[-1] = slow_head(parts[-1], event.dribbles)
-                        self._encoder = slow_sizes(self._encoder, event.dribbles)
+                        parts[-1] = slow_head(parts[-1], event.asked)
+                        self._encoder = encoder_asked(self._encoder, event.asked)
                 case Interim():
                     parts.append(self._write_interim(event))
                 case Trailers():
@@ -197,6 +197,10 @@ class Connection(ABC):
 
     def framer(self, stream: int) -> Callable[[bytes], bytes] | None:
         return chunk if self.repeats_chunks(stream, 0) else None
+
+    @property
+    def in_full(self) -> bool:
+        return self._encoder.complete
 
     @abstractmethod
     def _write_head(self, head: RequestHead | ResponseHead) -> bytes:

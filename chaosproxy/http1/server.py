@@ -169,7 +169,7 @@ class ServerConnection(Connection):
         assert isinstance(head, ResponseHead)
         written, framing = response_head(head, self._request.method, self._request.version)
         self._encoder = BodyEncoder(framing, promised_length(head.headers) if framing is Framing.LENGTH else None)
-        if framing is Framing.CLOSE or b"close" in tokens(head.headers, b"connection"):
+        if framing is Framing.CLOSE or head.version == b"1.0" or b"close" in tokens(head.headers, b"connection"):
             self._last = True
         if self._inbound is Inbound.SWITCH:
             if framing is Framing.TUNNEL:

@@ -44,9 +44,9 @@ def is_old(head: RequestHead) -> bool:
 
 def response_head(head: ResponseHead, method: bytes, version: bytes) -> tuple[bytes, Framing]:
     """The bytes of a final answer to a `method` request of a client that speaks `version`, and how its body is
-    written. The status line always says HTTP/1.1 (RFC 9110 section 2.5)."""
+    written. The status line says HTTP/1.1 to whoever asks (RFC 9110 section 2.5), unless the head wants another."""
     framing = _response_framing(head, method)
-    if framing is Framing.CHUNKED and version == b"1.0":
+    if framing is Framing.CHUNKED and version == b"1.0" and not head.literal:
         framing = Framing.CLOSE  # RFC 9112 section 6.1: never chunked to an HTTP/1.0 client
     headers = head.headers
     if framing is Framing.NONE and version != b"1.0" and (method == b"HEAD" or head.status == 304):
@@ -55,7 +55,7 @@ def response_head(head: ResponseHead, method: bytes, version: bytes) -> tuple[by
         headers = _framed((*headers, (b"content-length", b"0")), framing)
     else:
         headers = _framed(headers, framing)
-    return _head(_status_line(head.status, head.reason), headers), framing
+    return _head(_status_line(head.status, head.reason, head.version), headers), framing
 
 
 def interim_head(head: Interim) -> bytes:
@@ -71,8 +71,8 @@ def _head(line: bytes, headers: Headers) -> bytes:
     return b"%b\r\n%b\r\n" % (line, field_lines(headers))
 
 
-def _status_line(status: int, reason: bytes) -> bytes:
-    return b"HTTP/1.1 %d %b" % (status, reason or _REASONS.get(status, b""))
+def _status_line(status: int, reason: bytes, version: bytes = b"1.1") -> bytes:
+    return b"HTTP/%b %d %b" % (version, status, reason or _REASONS.get(status, b""))
 
 
 def _request_framing(head: RequestHead) -> Framing:

@@ -146,6 +146,10 @@ class Http2Session:
             return None
         return Outgoing(core, found.wire).frame
 
+    @property
+    def in_full(self) -> bool:
+        return True
+
     def allowance(self, stream: int) -> int:
         found = self._live.get(stream)
         if found is not None:

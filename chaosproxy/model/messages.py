@@ -7,25 +7,12 @@ Rules: pure data, equal by value, never changed after it was made. Must not know
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import TypeVar
 
+from chaosproxy.model.asked import Asked
 from chaosproxy.model.codes import INTERNAL_ERROR
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.vocabulary import Framing, Manner, Peer, Scope
-
-
-@dataclass(slots=True)
-class Dribble:
-    """How slowly the bytes of a head, or of the framing of the chunks behind it, are to be written on HTTP/1."""
-
-    region: Literal["head", "chunk_size", "last_chunk"]
-    """`chunk_size`: the size line of each chunk. `last_chunk`: its size line at one time, and what is behind it."""
-    nbytes: int
-    """So many at a time."""
-    every: float
-    """Seconds from one time to the next."""
-    written: bool = field(default=False, compare=False)
-    """Set by whoever writes it so: there is such a thing in the protocol, and in this message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +36,7 @@ class RequestHead:
     """The protocol asked for by Upgrade, or `:protocol` of an extended CONNECT (RFC 8441); lower case."""
     version: bytes = b"1.1"
     """What the client spoke: 1.0, 1.1 or 2."""
-    dribbles: tuple[Dribble, ...] = field(default=(), hash=False)
+    asked: tuple[Asked, ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +48,11 @@ class ResponseHead:
     reason: bytes = b""
     framing: Framing = Framing.LENGTH
     final: bool = False
-    dribbles: tuple[Dribble, ...] = field(default=(), hash=False)
+    asked: tuple[Asked, ...] = field(default=(), hash=False)
+    version: bytes = b"1.1"
+    """What the status line says on HTTP/1; 1.0 only where a fault wants it."""
+    literal: bool = False
+    """It is framed as it says, whether or not the client could take it and the body is as it promises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +164,12 @@ H = TypeVar("H", bound=RequestHead | ResponseHead)
 def without_length(head: H) -> H:
     """The head with Content-Length taken out and, from HTTP/1, the body chunked, for a body whose length a fault may
     change. A request without a body stays as it is: nothing can be put into it."""
-    if head.framing not in (Framing.LENGTH, Framing.STREAM) or (isinstance(head, RequestHead) and head.final):
+    if isinstance(head, ResponseHead) and head.literal:
+        head = replace(head, literal=False, version=b"1.1")  # whoever changes the body frames it anew, and knows how
+    elif head.framing not in (Framing.LENGTH, Framing.STREAM) or (isinstance(head, RequestHead) and head.final):
         return head
     headers = tuple(pair for pair in head.headers if pair[0].lower() != b"content-length")
     if head.framing is Framing.STREAM:
         return head if headers == head.headers else replace(head, headers=headers)
-    return replace(head, headers=headers, framing=Framing.CHUNKED)
+    framing = Framing.CHUNKED if head.framing is Framing.LENGTH else head.framing
+    return replace(head, headers=headers, framing=framing)

@@ -4,7 +4,10 @@ Must not know: rules, upstreams.
 """
 
 import logging
+import math
 from typing import Protocol
+
+import trio
 
 from chaosproxy.model.messages import Abort, RequestHead
 from chaosproxy.model.vocabulary import Manner, Peer
@@ -12,7 +15,8 @@ from chaosproxy.proxy.carrier import Carrier
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.hearing import ClientListener, DeafExchange
 from chaosproxy.proxy.output import Spawn
-from chaosproxy.session import Arrived, Closed, Gone, Granted, Session, Signal, Stopped
+from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session, Signal, Stopped
+from chaosproxy.wire import close
 from chaosproxy.wire.hangup import HangupWatch
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
@@ -42,7 +46,8 @@ class ClientConnection(Carrier[ClientListener]):
     """Signals of the session go to the exchange on their stream; a new stream gets one from the owner."""
 
     __slots__ = (
-        "_again", "_first_byte", "_newest", "_owner", "_resuming", "_seen", "_watch", "first_stream",
+        "_again", "_first_byte", "_lingering", "_newest", "_owner", "_resuming", "_seen", "_staying", "_watch",
+        "first_stream",
     )  # fmt: skip
 
     def __init__(
@@ -67,6 +72,9 @@ class ClientConnection(Carrier[ClientListener]):
         """When the first byte of a request came whose head is not complete yet."""
         self._resuming = False
         self._again = False
+        self._lingering = 0.0
+        self._staying: trio.CancelScope | None = None
+        """Of who waits for that time to pass."""
 
     def handle(self, signal: Signal, now: float) -> None:
         match signal:
@@ -125,6 +133,33 @@ class ClientConnection(Carrier[ClientListener]):
         self.flush()
         if self.over and not self.exchanges and not self._closes_behind_what_is_written():
             self.leave()
+
+    def linger(self, seconds: float) -> None:
+        """The answer that has just ended is the last for so long: a FIN waits; where none is due it comes then, if nothing
+        further has been asked. 0: it waits no more."""
+        self._stay_no_longer()
+        self._lingering = seconds
+        if 0 < seconds < math.inf and self.session.closing is None:
+            self._staying = trio.CancelScope()
+            self._spawn(self._close_later, seconds, self._newest, self._staying)
+
+    async def _close_later(self, seconds: float, stream: int, scope: trio.CancelScope) -> None:
+        with scope:
+            await trio.sleep(seconds)
+            if self._newest == stream and self.session.closing is None:
+                self._lingering = 0.0
+                self.session.close()
+                self.flush()
+
+    async def _finish(self) -> None:
+        if self._lingering and self._ending is Closing.FIN and not self.broken:
+            with trio.move_on_after(self._lingering) as self._staying:
+                await close.until_left(self.transport)
+        await super()._finish()
+
+    def _stay_no_longer(self) -> None:
+        if self._staying is not None:
+            self._staying.cancel()
 
     def owes(self) -> bool:
         return super().owes() or (self.blocked and self._closes_behind_what_is_written())
@@ -190,6 +225,7 @@ class ClientConnection(Carrier[ClientListener]):
 
     def closed(self, *, lost: bool) -> None:
         self.over = True
+        self._stay_no_longer()
         now = self.now()
         gone = Abort("client:rst", Peer.CLIENT) if lost else Abort("connection", Peer.PROXY)
         for exchange in list(self.exchanges.values()):

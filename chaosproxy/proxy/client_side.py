@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from chaosproxy.chain.chain import Chain
 from chaosproxy.journal.record import Ending
+from chaosproxy.model.asked import Dribble, Linger
 from chaosproxy.model.codes import code_name
 from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, ResponseHead
 from chaosproxy.model.vocabulary import Framing, Manner, Peer
@@ -39,6 +40,7 @@ class ClientChannel(Protocol):
     def release(self, stream: int) -> None: ...
     def resume(self) -> None: ...
     def dribble(self) -> None: ...
+    def linger(self, seconds: float) -> None: ...
 
 
 class ExchangeChannel(ClientChannel, Protocol):
@@ -53,7 +55,7 @@ class ClientSide:
     """Delivers. `over` once the answer has ended for the client, one way or the other."""
 
     __slots__ = (
-        "_framing", "_is_h2", "_observer", "_shared", "bodiless", "connection", "head_sent", "more", "over", "records",
+        "_head", "_is_h2", "_observer", "_shared", "bodiless", "connection", "head_sent", "more", "over", "records",
         "response_ended", "silenced", "stream", "upgrading",
     )  # fmt: skip
 
@@ -74,7 +76,8 @@ class ClientSide:
         self._observer = observer
         self._is_h2 = connection.session.multiplexed
         self._shared = self._is_h2 and connection.wire is None  # a fault there may be looking at single writes
-        self._framing = Framing.NONE
+        self._head: ResponseHead | None = None
+        """That of the chain, once it has been sent."""
         self.records = 0
 
     @property
@@ -120,8 +123,8 @@ class ClientSide:
                     self._observer.delivered(now, len(event.payload))
                 case ResponseHead():
                     self.head_sent = True
-                    self._framing = event.framing
-                    if event.dribbles:
+                    self._head = event
+                    if any(isinstance(one, Dribble) for one in event.asked):
                         self.connection.dribble()
                     self._observer.head_sent(event, now)
                 case End():
@@ -142,6 +145,8 @@ class ClientSide:
         self.connection.session.send(self.stream, sent)
         if ending is not None:
             self.response_ended = True
+            if isinstance(sent[-1], End):
+                ending = self._ended(ending)
             if ending.how == "silence":
                 self.silenced = ending
                 self._observer.ended(ending, now, detail)
@@ -154,6 +159,22 @@ class ClientSide:
         if self.upgrading and self.head_sent:
             self.upgrading = False
             self.connection.resume()
+
+    def _ended(self, ending: Ending) -> Ending:
+        """The clean end is sent: as what it stands in the journal, and what was asked to be done then."""
+        session, head = self.connection.session, self._head
+        if head is None or session.multiplexed:
+            return ending
+        for one in head.asked:
+            if isinstance(one, Linger):
+                one.written = True
+                self.connection.linger(one.seconds)
+        # A fault has announced another length than the body had.
+        return Ending("proxy", "fin", "framing") if head.literal and not session.in_full else ending
+
+    @property
+    def _framing(self) -> Framing:
+        return Framing.NONE if self._head is None else self._head.framing
 
     def _ending_of(self, abort: Abort, upstream_protocol: str, now: float) -> tuple[list[Event], Ending]:
         """What an Abort that has reached the client's end becomes there, and how the journal tells it."""

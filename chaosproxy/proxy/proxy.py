@@ -114,6 +114,7 @@ class Proxy:
     async def shut_down(self, grace: float) -> None:
         """Let running exchanges finish for `grace` seconds, then end them; every one is journalled."""
         for connection in list(self._clients):
+            connection.linger(0)
             connection.session.close()  # behind what runs on it: no further request is taken
             connection.flush()
         if self._exchanges:

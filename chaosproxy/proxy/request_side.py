@@ -122,7 +122,7 @@ class RequestSide(ABC):
         rewritten = for_upstream(head, address, host=plan.host, mount=plan.mount, identity=plan.identity)
         if plan.identity and not self._retried and fields.first(head.headers, b"accept-encoding") is not None:
             self._observer.removed("accept-encoding")
-        if head.dribbles:
+        if head.asked:
             connection.dribble()
         events: list[Event] = [rewritten]
         if self._end_early:

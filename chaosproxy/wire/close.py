@@ -41,6 +41,13 @@ async def fin(transport: Transport) -> None:
     await _finish(transport, transport.fin)
 
 
+async def until_left(transport: Transport) -> None:
+    """Send nothing, discard what comes, until the peer has ended. What is to be done then is the caller's."""
+    with contextlib.suppress(ConnectionError, trio.ClosedResourceError):
+        await transport.writable()
+        await _discard(transport)
+
+
 async def no_close_notify(transport: Transport) -> None:
     """FIN without close_notify, then as `fin`. Without TLS it is `fin`."""
     await _finish(transport, transport.cut)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import trio
 
-from chaosproxy.model.messages import Dribble
+from chaosproxy.model.asked import Dribble
 from chaosproxy.session import Slowly
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.waiting import Waiting

@@ -1,0 +1,99 @@
+"""`framing`: the answer is framed in another way, or says of its length what is not true.
+
+Imitates a converter that passes on the Content-Length of what it has converted, a server that breaks off in the middle of a
+body that it had announced, an HTTP/1.0 server, one that ends its answers by closing the connection, so that no client can
+tell a whole one from one that was cut, and one that sends chunks to who cannot know them.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from chaosproxy.chain.actions import FOREVER, Actions, Note
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
+from chaosproxy.model.headers import first, replaced, without
+from chaosproxy.model.messages import Event, ResponseHead
+from chaosproxy.model.units import Size
+from chaosproxy.model.vocabulary import Framing as Framed
+
+LENGTH = b"Content-Length"
+_BODILESS = (Framed.NONE, Framed.TUNNEL)
+
+
+@register
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Framing(FaultSpec):
+    """Frames the answer in another way."""
+
+    name: ClassVar[str] = "framing"
+    main: ClassVar[str | None] = "as_"
+
+    as_: Literal["chunked", "close_delimited"] | None = None
+    """`chunked`: in chunks, a Content-Length goes; to an HTTP/1.0 client too. `close_delimited`: neither chunks nor a length,
+    the FIN is the end. On HTTP/2 there is neither."""
+    content_length: Size | None = None
+    """The Content-Length, whatever the body's length is. Of one that is too large the rest never comes, only the FIN; behind
+    one that is too small come the bytes that are too many, and then the FIN. With `as: chunked` both are said. On HTTP/2 the
+    field is the same and END_STREAM comes where the body ends."""
+    http: Literal["1.0"] | None = None
+    """`1.0`: the status line of an HTTP/1.0 server, which closes behind each answer; it knows no chunks, so that a chunked
+    body ends with the connection, unless it says `as: chunked`. HTTP/1 only."""
+
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        if self.as_ is None and self.content_length is None and self.http is None:
+            return [((), "framing needs one of as, content_length, http")]
+        if self.as_ == "close_delimited" and self.content_length is not None:
+            message = "a body that ends with the connection has no length; leave one of them out"
+            return [(("content_length",), message)]
+        return []
+
+    def start(self, context: Context) -> Fault:
+        return RunningFraming(self, context)
+
+
+class RunningFraming(Fault):
+    """Rests; it changes the head, and who writes it frames as it says."""
+
+    rest = FOREVER
+    sees = (ResponseHead,)
+
+    def __init__(self, spec: Framing, context: Context) -> None:
+        self._spec = spec
+        self._is_h2 = context.protocol == "h2"
+
+    def control(self, event: Event, now: float) -> Actions:
+        if not isinstance(event, ResponseHead):
+            return (event,)
+        if event.final or event.framing in _BODILESS:
+            self.unfired = "no body"
+            return (event,)
+        if self._is_h2 and self._spec.content_length is None:
+            self.unfired = "protocol"
+            return (event,)
+        return (Note("fired", self._detail), self._over_h2(event) if self._is_h2 else self._over_h1(event))
+
+    def _over_h2(self, head: ResponseHead) -> ResponseHead:
+        return replace(head, headers=replaced(head.headers, LENGTH, b"%d" % (self._spec.content_length or 0)))
+
+    def _over_h1(self, head: ResponseHead) -> ResponseHead:
+        spec, headers, framing = self._spec, head.headers, head.framing
+        if spec.content_length is not None:
+            headers, framing = replaced(headers, LENGTH, b"%d" % spec.content_length), Framed.LENGTH
+        elif spec.as_ is not None:
+            headers = without(headers, (LENGTH.lower(),))
+        elif first(headers, LENGTH.lower()) is None:
+            framing = Framed.CLOSE  # all that HTTP/1.0 has besides a length
+        if spec.as_ is not None:
+            framing = Framed.CHUNKED if spec.as_ == "chunked" else Framed.CLOSE
+        version = b"1.0" if spec.http else head.version
+        return replace(head, headers=headers, framing=framing, version=version, literal=True)
+
+    @property
+    def _detail(self) -> str:
+        spec, said = self._spec, list[str]()
+        if spec.as_ is not None and not self._is_h2:
+            said.append("in chunks" if spec.as_ == "chunked" else "until the connection ends")
+        if spec.content_length is not None:
+            said.append(f"Content-Length {spec.content_length}")
+        if spec.http is not None and not self._is_h2:
+            said.append("HTTP/1.0")
+        return ", ".join(said)

@@ -1,0 +1,125 @@
+"""`framing`: what becomes of the head, field by field. How it is written: `tests/virtual/test_framing.py`."""
+
+from random import Random
+
+import pytest
+
+from chaosproxy.chain.endings import Ending
+from chaosproxy.chain.fault import Context
+from chaosproxy.chain.trigger import Trigger
+from chaosproxy.faults import Compress, Cut, Framing
+from chaosproxy.model.messages import Abort, End, ResponseHead
+from chaosproxy.model.vocabulary import Framing as Framed
+from chaosproxy.scenario.load import load
+from chaosproxy.testing import check_fault
+from chaosproxy.testing.play import GET
+
+TYPE = (b"content-type", b"text/plain")
+CHUNKED = ResponseHead(200, (TYPE, (b"Transfer-Encoding", b"chunked")), framing=Framed.CHUNKED)
+LENGTH = ResponseHead(200, ((b"content-length", b"5"), TYPE), framing=Framed.LENGTH)
+CLOSE = ResponseHead(200, (TYPE,), framing=Framed.CLOSE)
+STREAM = ResponseHead(200, (TYPE,), framing=Framed.STREAM)
+BODY = [(1.0, b"hello"), (1.0, End())]
+
+
+def lengths(head):
+    return [value for name, value in head.headers if name.lower() == b"content-length"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "head", "framing", "length", "said"),
+    [
+        (Framing(as_="chunked"), LENGTH, Framed.CHUNKED, [], "in chunks"),
+        (Framing(as_="chunked"), CLOSE, Framed.CHUNKED, [], "in chunks"),
+        (Framing(as_="close_delimited"), LENGTH, Framed.CLOSE, [], "until the connection ends"),
+        (Framing(as_="close_delimited"), CHUNKED, Framed.CLOSE, [], "until the connection ends"),
+        (Framing(as_="close_delimited"), STREAM, Framed.CLOSE, [], "until the connection ends"),
+        (Framing(content_length=9), LENGTH, Framed.LENGTH, [b"9"], "Content-Length 9"),
+        (Framing(content_length=9), CHUNKED, Framed.LENGTH, [b"9"], "Content-Length 9"),
+        (Framing(content_length=0), STREAM, Framed.LENGTH, [b"0"], "Content-Length 0"),
+        (Framing(content_length=9, as_="chunked"), LENGTH, Framed.CHUNKED, [b"9"], "in chunks, Content-Length 9"),
+        (Framing(http="1.0"), CHUNKED, Framed.CLOSE, [], "HTTP/1.0"),
+        (Framing(http="1.0"), LENGTH, Framed.LENGTH, [b"5"], "HTTP/1.0"),
+        (Framing(http="1.0", as_="chunked"), CHUNKED, Framed.CHUNKED, [], "in chunks, HTTP/1.0"),
+    ],
+)
+def test_the_head_says_it(play, spec, head, framing, length, said):
+    played = play([spec], BODY, head=head)
+    _, changed = played.head
+    assert (changed.framing, lengths(changed), changed.literal) == (framing, length, True)
+    assert changed.version == (b"1.0" if spec.http else b"1.1")
+    assert (played.data, played.fired) == (b"hello", [(1.0, "framing", said)])
+
+
+def test_over_http2_only_the_length_changes(play):
+    over_h2 = Context(Random(0), GET, protocol="h2")
+    played = play([Framing(content_length=9, as_="chunked", http="1.0")], BODY, head=CHUNKED, context=over_h2)
+    _, changed = played.head
+    assert (changed.framing, lengths(changed), changed.version) == (Framed.CHUNKED, [b"9"], b"1.1")
+    assert played.fired == [(1.0, "framing", "Content-Length 9")]
+    for spec in (Framing(as_="chunked"), Framing(http="1.0")):
+        played = play([spec], BODY, head=LENGTH, context=over_h2)
+        assert (played.head[1], played.not_fired) == (LENGTH, [("framing", "protocol")])
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        ResponseHead(204, (), framing=Framed.NONE, final=True),
+        ResponseHead(200, ((b"content-length", b"0"),), framing=Framed.LENGTH, final=True),
+        ResponseHead(101, (), framing=Framed.TUNNEL),
+    ],
+)
+def test_without_a_body_there_is_nothing_to_frame(play, head):
+    played = play([Framing(content_length=9)], [(1.0, End())], head=head)
+    assert (played.head[1], played.not_fired) == (head, [("framing", "no body")])
+
+
+def test_position_is_meaning(play):
+    """A machine nearer the client that changes the body frames it anew; one nearer the upstream has done so already."""
+    coded = Compress(when_accepted=False)
+    _, anew = play([Framing(content_length=9, http="1.0"), coded], BODY, head=LENGTH).head
+    assert (anew.framing, lengths(anew), anew.literal, anew.version) == (Framed.CHUNKED, [], False, b"1.1")
+    _, lie = play([coded, Framing(content_length=9)], BODY, head=LENGTH).head
+    assert (lie.framing, lengths(lie)) == (Framed.LENGTH, [b"9"])
+    _, both = play([Framing(content_length=9, as_="chunked"), coded], BODY, head=LENGTH).head
+    assert (both.framing, lengths(both)) == (Framed.CHUNKED, [])
+
+
+def test_a_machine_nearer_the_client_believes_the_length(play):
+    """It cannot end cleanly short of it."""
+    cut = Cut(at=Trigger(bytes=3), then=(Ending("clean"),))
+    assert isinstance(play([Framing(content_length=9), cut], BODY, head=CHUNKED).end[1], Abort)
+    assert isinstance(play([Framing(content_length=3), cut], BODY, head=CHUNKED).end[1], End)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [Framing(as_="chunked"), Framing(as_="close_delimited"), Framing(content_length=9), Framing(http="1.0")],
+)
+def test_what_every_fault_stands(spec):
+    check_fault(spec)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "said"),
+    [
+        ("framing: {}", 14, "needs one of as, content_length, http"),
+        ("framing: chunks", 14, "did you mean 'chunked'"),
+        ("framing: {as: closed}", 19, "one of chunked, close_delimited"),
+        ("framing: {content_length: -1}", 31, "a size"),
+        ("framing: {content_length: auto}", 31, "a size"),
+        ("framing: {http: 1.1}", 21, "1.0"),
+        ("framing: {as: close_delimited, content_length: 5}", 52, "has no length"),
+        ("framing: {as: chunked, way: request}", 33, "response"),
+        ("framing: {as: chunked, at: body}", 28, "unknown key 'at'"),
+    ],
+)
+def test_a_mistake_has_its_place(refused, text, column, said):
+    refused(text, column, said)
+
+
+def test_what_can_be_written():
+    text = "version: 1\nfaults:\n  - framing: chunked\n  - framing: {http: 1.0, as: chunked}\n  - framing: {content_length: 1k}\n"
+    [rule] = load(text).rules
+    assert rule.faults == (Framing(as_="chunked"), Framing(http="1.0", as_="chunked"), Framing(content_length=1024))
