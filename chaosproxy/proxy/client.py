@@ -46,7 +46,7 @@ class ClientConnection(Carrier[ClientListener]):
     """Signals of the session go to the exchange on their stream; a new stream gets one from the owner."""
 
     __slots__ = (
-        "_again", "_first_byte", "_lingering", "_newest", "_owner", "_resuming", "_seen", "_staying", "_watch",
+        "_again", "_first_byte", "_newest", "_owner", "_resuming", "_seen", "_staying", "_watch",
         "first_stream",
     )  # fmt: skip
 
@@ -72,7 +72,6 @@ class ClientConnection(Carrier[ClientListener]):
         """When the first byte of a request came whose head is not complete yet."""
         self._resuming = False
         self._again = False
-        self._lingering = 0.0
         self._staying: trio.CancelScope | None = None
         """Of who waits for that time to pass."""
 
@@ -138,7 +137,7 @@ class ClientConnection(Carrier[ClientListener]):
         """The answer that has just ended is the last for so long: a FIN waits; where none is due it comes then, if nothing
         further has been asked. 0: it waits no more."""
         self._stay_no_longer()
-        self._lingering = seconds
+        self.lingering = seconds
         if 0 < seconds < math.inf and self.session.closing is None:
             self._staying = trio.CancelScope()
             self._spawn(self._close_later, seconds, self._newest, self._staying)
@@ -147,13 +146,13 @@ class ClientConnection(Carrier[ClientListener]):
         with scope:
             await trio.sleep(seconds)
             if self._newest == stream and self.session.closing is None:
-                self._lingering = 0.0
+                self.lingering = 0.0
                 self.session.close()
                 self.flush()
 
     async def _finish(self) -> None:
-        if self._lingering and self._ending is Closing.FIN and not self.broken:
-            with trio.move_on_after(self._lingering) as self._staying:
+        if self.lingering and self._ending is Closing.FIN and not self.broken:
+            with trio.move_on_after(self.lingering) as self._staying:
                 await close.until_left(self.transport)
         await super()._finish()
 

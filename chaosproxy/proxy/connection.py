@@ -48,7 +48,8 @@ class Connection(Output):
     """The reader of one connection; `handle` says what a signal means on its side."""
 
     __slots__ = (
-        "_clock", "_ending", "_left", "_portion", "_wake", "deaf", "number", "over", "paused", "shortcut", "wire",
+        "_clock", "_ending", "_left", "_portion", "_wake", "deaf", "lingering", "number", "over", "paused", "shortcut",
+        "wire",
     )  # fmt: skip
 
     def __init__(
@@ -73,6 +74,8 @@ class Connection(Output):
         self._left = False
         """The reader is to stop. No cancel scope for that: each would cost an idle stream 0.7 KiB."""
         self._ending: Closing | None = None
+        self.lingering = 0.0
+        """So many seconds pass before a FIN of ours."""
 
     @abstractmethod
     def handle(self, signal: Signal, now: float) -> None:
@@ -230,7 +233,7 @@ class Connection(Output):
         if closing is self._ending:
             return
         self._ending = closing
-        if closing is Closing.HALF or (closing is Closing.FIN and self.wire is None):
+        if closing is Closing.HALF or (closing is Closing.FIN and not (self.wire or self.lingering)):
             self.transport.fin()  # now: in the reader's next turn it would stand behind whatever else is done in this one
         if closing is not Closing.HALF and closing is not Closing.SILENCE:
             self.leave()

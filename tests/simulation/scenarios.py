@@ -138,11 +138,11 @@ def accepted(document: Mapping) -> bool:
     return True
 
 
-def fault(random: Random) -> Mapping:
-    """One fault under `hops`. Those with which little comes through are rarer."""
+def fault(random: Random, wanted: str = "") -> Mapping:
+    """One fault under `hops`, any or the one that is wanted. Those with which little comes through are rarer."""
     while True:
-        name = random.choice(list(FAULTS))
-        if name in ("respond", "blackhole", "abort_upstream") and random.random() < 0.5:
+        name = wanted or random.choice(list(FAULTS))
+        if not wanted and name in ("respond", "blackhole", "abort_upstream") and random.random() < 0.5:
             continue
         found = {name: parameters(random, FAULTS[name])}
         if accepted({"faults": [found]}):
@@ -165,12 +165,14 @@ def maybe(random: Random, **options: Any) -> Mapping:
     return {name: given for name, given in options.items() if random.random() < 0.25}
 
 
-def rule(random: Random) -> Mapping:
-    """Up to three machines for some of the exchanges."""
+def rule(random: Random, wanted: str = "") -> Mapping:
+    """Up to three machines for some of the exchanges, the first with the fault that is wanted, if one is."""
     hops = [
         {"faults": [fault(random) for _ in range(random.choice([1, 1, 2, 3]))]}
         for _ in range(random.choice([1, 1, 2, 3]))
     ]
+    if wanted:
+        hops[0]["faults"][0] = fault(random, wanted)
     match = random.choice(
         [
             {"method": "POST"},
@@ -184,13 +186,14 @@ def rule(random: Random) -> Mapping:
     return {"hops": hops, **maybe(random, match=match, nth=nth, probability=0.5, mount="/m", records="sse")}
 
 
-def scenario(random: Random) -> Mapping | None:
-    """None: a transparent proxy."""
+def scenario(random: Random, turn: int) -> Mapping | None:
+    """None: a transparent proxy. Each fault has its turn, so that none is left to chance."""
     if random.random() < 0.05:
         return None
     options = maybe(random, max_connections=random.randint(1, 2), balance="connection", accept_encoding="keep")
     while True:
-        document: Mapping = {"version": 1, "rules": [rule(random) for _ in range(random.choice([1, 1, 2]))]}
+        rules = [rule(random, list(FAULTS)[turn % len(FAULTS)])]
+        document: Mapping = {"version": 1, "rules": rules + [rule(random)] * (random.random() < 0.3)}
         if options:
             document["upstream"] = options
         if random.random() < 0.1:

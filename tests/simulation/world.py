@@ -235,7 +235,7 @@ def world(seed: int) -> World:
         clients.append(_client(random, numbers))
     return World(
         seed=seed,
-        document=scenarios.scenario(random),
+        document=scenarios.scenario(random, seed),
         upstream=upstream,
         room=random.choice([65536, 65536, 65536, 1000, 150]),
         dials=tuple(random.choice([0.0, 0.0, 0.0, 0.2, None if random.random() < 0.1 else 0.0]) for _ in range(4)),
