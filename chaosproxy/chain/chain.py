@@ -212,6 +212,7 @@ class Chain(Leaving):
         place.closed = True
         self._let_go(out, events_of(reply), now, cause)
         self.leave(place, cause, now)
+        self._settle_across(place, now)
 
     def _let_go(self, out: Stage, events: tuple[Event, ...], now: float, cause: str = "") -> None:
         """Emit at a place of the response line, whose fault may stand on the other one."""

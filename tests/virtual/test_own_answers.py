@@ -1,6 +1,7 @@
 """What the journal says of answers that are not the upstream's, or that have no body."""
 
 import pytest
+import trio
 
 from chaosproxy.testing.peers import Ending, Origin, Pause, RawClient
 from chaosproxy.testing.proxied import linked
@@ -59,3 +60,14 @@ async def test_nothing_is_said_meanwhile_where_there_is_no_body(method, head, au
     assert client.body == b""
     assert (record.response.bytes_out, record.response.events_out) == (0, None)
     assert [fired.detail for fired in record.faults] == ["for 2s at end, silent: no comments can be said here"]
+
+
+async def test_an_answer_from_the_requests_way_is_not_forgotten_by_a_machine_that_holds_it(autojump_clock):
+    """What a fault of the request's way answers waits on the other line, which nothing else has touched."""
+    document = {"version": 1, "hops": [{"faults": [{"auth": {"header": "x-key"}}]}, {"faults": [{"hold_head": "2s"}]}]}
+    async with linked(document, Origin().serve) as proxied, RawClient(proxied.connect()) as client:
+        began = trio.current_time()
+        await client.send(GET)
+        await client.read_all()
+    assert client.head.startswith(b"HTTP/1.1 401")
+    assert client.pieces[0][0] - began == pytest.approx(2.0)
