@@ -40,6 +40,7 @@ FAULTS = {
     "hold_head": Variant(f"{{until: first_byte, {_ELSEWHERE}}}", "first_byte"),
     "inject": Variant(f"{{comment: ping, {_NEVER}}}", "{comment: ping, at: {event: 1, every: 2}}"),
     "latency": Variant(f"{{delay: 5ms, {_ELSEWHERE}}}", "5ms"),
+    "line_endings": Variant(f"{{mode: crlf, {_ELSEWHERE}}}", "crlf"),
     "mutate": Variant(f"{{json: {{changed: true}}, {_NEVER}}}", "{replace: {': ': ':'}}"),
     "linger": Variant(f"{{for: 1ms, {_ELSEWHERE}}}", "1ms"),
     "pace": Variant(f"{{events: 1, every: 10ms, {_ELSEWHERE}}}", "{events: 1, every: 10ms}"),

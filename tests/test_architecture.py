@@ -80,6 +80,7 @@ PUBLIC = {
         "HoldHead",
         "Inject",
         "Latency",
+        "LineEndings",
         "Mutate",
         "Linger",
         "Pace",

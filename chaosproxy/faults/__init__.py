@@ -22,6 +22,7 @@ from chaosproxy.faults.headers import Headers
 from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.inject import Inject
 from chaosproxy.faults.latency import Latency
+from chaosproxy.faults.line_endings import LineEndings
 from chaosproxy.faults.linger import Linger
 from chaosproxy.faults.mutate import Mutate
 from chaosproxy.faults.pace import Pace
@@ -52,6 +53,7 @@ __all__ = [
     "HoldHead",
     "Inject",
     "Latency",
+    "LineEndings",
     "Linger",
     "Mutate",
     "Pace",

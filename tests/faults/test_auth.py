@@ -113,6 +113,12 @@ def test_an_upload_is_refused_at_its_head_and_taken_to_its_end():
     assert (played.head[0], played.request) == (0.0, [])
 
 
+def test_its_answer_is_in_time_behind_a_machine_that_holds_it():
+    """Nothing else would ring: no upstream is asked, and the client has said all."""
+    played = play([[Auth(body=b"who?")], [Latency(delay=1.0)]], [(0.5, Upload(End()))], request=GET)
+    assert (played.head[0], played.body, played.end[0]) == (1.0, [(1.0, b"who?")], 1.0)
+
+
 def test_it_asks_when_the_head_comes_to_its_place():
     late = Latency(delay=1.0, way="request")
     assert play([[Auth()], [late]], SHORT).head[0] == 1.0
