@@ -22,5 +22,7 @@ EXPLAINED: dict[tuple[str, str], str] = {
         "both are empty; the one takes no room of its own"
     ),
     ("chain/line.py Line.take", "full and exit_.has_room(now) -> full"): "who moves up asks for room again",
+    ("chain/line.py Line.take", "full and exit_.has_room(now) -> full or exit_.has_room(now)"): "it looks in vain",
+    ("chain/pieces.py _part", "first < behind -> first <= behind"): "of no ends it makes the same empty tuple",
     ("chain/resolve.py survives", GOAWAY): "the `last` of any other ending is 0, and no stream's number is",
 }
