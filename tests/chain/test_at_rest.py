@@ -79,7 +79,9 @@ def test_who_is_rung_by_another_exchange_is_woken_at_once(play):
 def test_so_is_one_that_rests_among_others(chain_of):
     chain: Chain = chain_of([Timeout(idle=50.0), Shared(), Timeout(idle=60.0)])
     chain.start(0.0)
-    chain.response.stages[1].fault.ring(1.5)
+    stage = chain.response.stages[1]
+    stage.fault.bell = stage.rung  # as where exchanges share something
+    stage.fault.ring(1.5)
     assert chain.due == 1.5
     chain.wake(1.5)
     assert [(note.fault, note.detail) for note in chain.notes] == [("shared", "woken")]
