@@ -208,6 +208,9 @@ class Chain(Leaving):
             out.line.catch_up(now)
         if out.passed_head or out.sealed or out.mute:
             self.note(place, "not_fired", "head sent", now)
+            place.closed = (
+                place.closed or out.line is not place.line
+            )  # of the request nothing goes further all the same
             return
         place.closed = True
         self._let_go(out, events_of(reply), now, cause)

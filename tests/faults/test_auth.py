@@ -9,6 +9,7 @@ from chaosproxy.chain.fault import Condition
 from chaosproxy.faults import Auth, Latency
 from chaosproxy.model.headers import first
 from chaosproxy.model.messages import End
+from chaosproxy.model.vocabulary import Way
 from chaosproxy.testing import Upload, check_fault, play
 from chaosproxy.testing.play import GET, POST
 
@@ -119,8 +120,16 @@ def test_its_answer_is_in_time_behind_a_machine_that_holds_it():
     assert (played.head[0], played.body, played.end[0]) == (1.0, [(1.0, b"who?")], 1.0)
 
 
+def test_an_answer_that_comes_too_late_lets_nothing_of_the_request_pass():
+    """Another one is over before the head has come to this place."""
+    late = Latency(delay=1.0, way=Way.REQUEST)
+    upload = [(0.0, b"data: 1\n\n"), (0.0, Upload(b"abc")), (0.1, End()), (1.5, Upload(End()))]
+    played = play([Auth(way=Way.REQUEST), late], upload, request=POST, lazy=False)
+    assert (played.request, played.data) == ([], b"data: 1\n\n")
+
+
 def test_it_asks_when_the_head_comes_to_its_place():
-    late = Latency(delay=1.0, way="request")
+    late = Latency(delay=1.0, way=Way.REQUEST)
     assert play([[Auth()], [late]], SHORT).head[0] == 1.0
 
 
