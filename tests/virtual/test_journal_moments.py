@@ -118,3 +118,24 @@ async def test_each_fault_has_its_hop_and_all_that_did_not_act_are_there(autojum
         ("cut", 0, "not reached"),
         ("stall", 1, "if"),
     ]
+
+
+@pytest.mark.parametrize("then", ["fin", "abort"])
+async def test_an_end_is_on_the_wire_when_it_is_journalled(then, autojump_clock, monkeypatch):
+    """What the journal does with it takes its time."""
+    at = {"event": 1}
+    async with linked({"version": 1, "faults": [{"cut": {"at": at, "then": then}}]}, Origin(SCRIPT).serve) as proxied:
+        client, seen = proxied.connect(), []
+        add = proxied.proxy.journal.add
+
+        def added(record):
+            while read := client.recv(65536):
+                seen.append(read)
+            seen.append(read)
+            add(record)
+
+        monkeypatch.setattr(proxied.proxy.journal, "add", added)
+        client.send(GET)
+        await proxied.last()
+    assert seen[-1] == b""
+    assert b"data: 1" in b"".join(seen)

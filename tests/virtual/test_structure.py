@@ -188,6 +188,11 @@ async def test_two_lines_in_a_row_are_one_ring_an_event(streams, mock_clock):
                     await wait_all_tasks_blocked()
         assert b"".join(streams.received()) == EVENT * 5
         assert named(seen, "/proxy/exchange.py", "Exchange.ring") == 5
+        # Nobody is asked for what nothing has happened to: the request, and the client's room while the piece is under way.
+        assert named(seen, "/proxy/request_side.py", "RequestSide.pump") == 0
+        assert named(seen, "/proxy/exchange.py", "Exchange._credit_client") == 0
+        assert named(seen, "/proxy/client_side.py", "ClientSide.pump") == 5
+        assert named(seen, "/chain/span.py", "Span.settle") == 0
 
 
 async def test_a_body_of_known_length_leaves_as_the_very_bytes_that_came(streams, mock_clock):
