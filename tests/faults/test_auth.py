@@ -130,7 +130,7 @@ def test_an_answer_that_comes_too_late_lets_nothing_of_the_request_pass():
 
 def test_it_asks_when_the_head_comes_to_its_place():
     late = Latency(delay=1.0, way=Way.REQUEST)
-    assert play([[Auth()], [late]], SHORT).head[0] == 1.0
+    assert play([[Auth()], [late]], [(0.1, Upload(End()))]).head[0] == 1.0
 
 
 @pytest.mark.parametrize(
