@@ -9,7 +9,7 @@ Must not know: sockets, time, the chain, each other.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, Self
 
 from chaosproxy.model.asked import Dribble
 from chaosproxy.model.messages import Abort, Event
@@ -99,12 +99,9 @@ class Incoming(Protocol):
         nothing has been taken."""
         ...
 
-    def fits(self, size: int) -> bool:
-        """A read of `size` bytes that is such frames and nothing else may be taken."""
-        ...
-
-    def count(self, size: int) -> None:
-        """Instead of `receive` of such a read: so much of it was for this stream."""
+    def take_all(self, of: Sequence[tuple[Self, Sequence[bytes]]], size: int) -> bool:
+        """The same for a read of `size` bytes that is such frames, also of other streams, and nothing else, with these
+        payloads."""
         ...
 
 

@@ -5,6 +5,9 @@ session sees to it. Rules: made only for a stream that is in its body, asked onl
 is counted here is counted as `Receiver` and `Output` do. Must not know: who carries what was counted.
 """
 
+from collections.abc import Sequence
+from typing import Self
+
 from chaosproxy.http2.blocks import Blocks
 from chaosproxy.http2.core import Core
 from chaosproxy.http2.cutter import LARGEST, Cutter
@@ -32,20 +35,20 @@ def cut(read: bytes) -> list[tuple[bytes, bytes]]:
 class Incoming:
     """What the peer sends on one stream."""
 
-    __slots__ = ("_blocks", "_core", "_cutter", "_own", "_window", "kind", "stream")
+    __slots__ = ("_blocks", "_core", "_cutter", "_window", "kind", "stream", "window")
 
     def __init__(self, core: Core, cutter: Cutter, blocks: Blocks, window: Window, stream: Stream) -> None:
         self.kind = HEADER.pack(0, 0, stream.wire)[3:]
         """With these octets, behind the length, a plain DATA frame of the stream begins."""
         self.stream = stream.number
         self._core, self._cutter, self._blocks = core, cutter, blocks
-        self._window, self._own = window, stream.window
+        self._window, self.window = window, stream.window
 
     def take(self, read: bytes) -> int:
         """Where the payload begins in `read`, which is one frame of this `kind`, if it is not empty, stands where a frame
         may, is within the windows (section 6.9.1), and is no cause to credit the connection: then it is counted. Else 0."""
         size = len(read) - HEADER_SIZE
-        window, own = self._window, self._own
+        window, own = self._window, self.window
         left, owed = window.left - size, window.owed + size
         if (
             owed >= left
@@ -61,22 +64,23 @@ class Incoming:
         self._core.useful = True
         return HEADER_SIZE
 
-    def fits(self, size: int) -> bool:
-        """The same for frames of this and of other streams, each such an `Incoming`, that are less than `size` together;
-        nothing is counted."""
-        window = self._window
-        return (
-            window.owed + size < window.left - size
-            and size <= self._own.left
-            and not (self._cutter.size or self._blocks.stream or self._core.signals)
-        )
-
-    def count(self, size: int) -> None:
-        """Such have come, `size` bytes of them on this stream."""
-        self._window.left -= size
-        self._window.owed += size
-        self._own.left -= size
+    def take_all(self, of: Sequence[tuple[Self, Sequence[bytes]]], size: int) -> bool:
+        """The same for a read of `size` bytes that is frames of this and of other streams of the connection, `of` which
+        these are the payloads. False: nothing has been counted."""
+        window, total = self._window, 0
+        if window.owed + size >= window.left - size or self._cutter.size or self._blocks.stream or self._core.signals:
+            return False
+        for one, _ in of:
+            if size > one.window.left:
+                return False
+        for one, payloads in of:
+            taken = sum(map(len, payloads))
+            one.window.left -= taken
+            total += taken
+        window.left -= total
+        window.owed += total
         self._core.useful = True
+        return True
 
 
 class Outgoing:

@@ -28,7 +28,6 @@ _NO_SIZES = array("I")
 KEPT = 256
 """Marks that wait here at most, or as many as one read makes."""
 LEAST_CHUNK = 6
-LEAST_FRAME = 10
 LEAST_RECORD = 2
 """Bytes of the shortest there is."""
 CRLF = 2
@@ -195,13 +194,16 @@ class Lane:
         """Frames of a read that is frames and nothing else, `size` bytes in all, may be carried."""
         return (
             self._owner is not None
-            and self.incoming is not None
             and now < self._due
-            and self._bytes + size < self._most_bytes
-            and self._chunks + size // LEAST_FRAME < self._most_chunks
-            and self._records + size // LEAST_RECORD < self._most_records
-            and self.incoming.fits(size)
+            and not (self._limited and self._may_meet_a_limit(size))
             and size <= self._client.room
+        )
+
+    def _may_meet_a_limit(self, size: int) -> bool:
+        return (
+            self._bytes + size >= self._most_bytes
+            or self._chunks + size // LEAST_CHUNK >= self._most_chunks
+            or self._records + size // LEAST_RECORD >= self._most_records
         )
 
     def carry_several(self, payloads: Sequence[bytes], now: float, together: Together | None) -> bool:
@@ -232,11 +234,7 @@ class Lane:
     def _carry_more(self, data: bytes, now: float, owner: Owner) -> bool:
         """The same for several chunks and parts of such, unless a limit may lie in them."""
         size = len(data)
-        if self._make is not None or (
-            self._bytes + size >= self._most_bytes
-            or self._chunks + size // LEAST_CHUNK >= self._most_chunks
-            or self._records + size // LEAST_RECORD >= self._most_records
-        ):
+        if self._make is not None or self._may_meet_a_limit(size):
             return False
         ranges = self._upstream.scan_chunks(data, parts=self._parts)
         if ranges is None:

@@ -51,24 +51,23 @@ class Lanes:
 
     def _carry_several(self, data: bytes, now: float) -> bool:
         runs = self._runs(data, now)
-        if not runs:
+        if not runs or not runs[0][0].take_all(runs, len(data)):
             return False
-        for _, incoming, payloads in runs:
-            incoming.count(sum([len(payload) for payload in payloads]))
         connection, together = self._connection, None
         if len(runs) > 1:
             connection.together = together = Together()
-        for lane, incoming, payloads in runs:
-            if not lane.carry_several(payloads, now, together):  # those before it have ended it
+        for incoming, payloads in runs:
+            found = self._by_kind.get(incoming.kind)
+            if found is None or not found[0].carry_several(payloads, now, together):  # those before it have ended it
                 connection.handle(Arrived(incoming.stream, [Data(payload) for payload in payloads]), now)
         if together is not None:
             connection.together = None
             together.flush()
         return True
 
-    def _runs(self, data: bytes, now: float) -> list[tuple[Lane, Incoming, list[bytes]]]:
+    def _runs(self, data: bytes, now: float) -> list[tuple[Incoming, list[bytes]]]:
         """The payloads, neighbours of one stream together; none if anything in the read is not for an open lane."""
-        runs: list[tuple[Lane, Incoming, list[bytes]]] = []
+        runs: list[tuple[Incoming, list[bytes]]] = []
         last, payloads, size = b"", list[bytes](), len(data)
         for kind, payload in cut(data):
             if kind == last:
@@ -78,5 +77,5 @@ class Lanes:
             if found is None or not found[0].fits(size, now):
                 return []
             last, payloads = kind, [payload]
-            runs.append((*found, payloads))
+            runs.append((found[1], payloads))
         return runs
