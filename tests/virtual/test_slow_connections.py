@@ -177,3 +177,11 @@ async def test_every_stream_of_an_http2_connection_waits(autojump_clock):
         await client.ping()
         await client.until(lambda: client.streams[3].ended and client.streams[5].ended and client.pongs, within=60.0)
         assert trio.current_time() == pytest.approx(31.0)
+
+
+@pytest.mark.parametrize("scenario", [None, under({"cut": {"at": {"bytes": 1 << 30}}})], ids=["none", "at rest"])
+async def test_a_client_that_is_silent_is_left_as_soon_as_its_answer_has_ended(autojump_clock, scenario):
+    """Its reader waits for the client, and for nobody's clock."""
+    async with talking([Pause(1), HEAD % 2, b"xx", Ending.OPEN], scenario, LAST_GET) as (client, _, _):
+        assert await client.read_all() is Ending.FIN
+        assert client.ended_at == pytest.approx(1.0)
