@@ -48,6 +48,7 @@ FAULTS = {
     "resegment": Variant(f"{{bytes: 1KiB, {_ELSEWHERE}}}", "{split: event, pause: 0s}"),
     "reorder": Variant(f"{{{_NEVER}}}", "{at: {event: 1, every: 2}}"),
     "respond": Variant("{status: 503, if: {client_headers: {x-never: yes}}}", None),
+    "retry_upstream": Variant("{on: error, if: {client_headers: {x-never: yes}}}", "5xx"),
     "stall": Variant(f"{{for: 10ms, {_NEVER}}}", "{for: 10ms, at: {event: 1, every: 2}}"),
     "strip": Variant(f"{{what: done, {_ELSEWHERE}}}", "[done, usage, comments]"),
     "timeout": Variant("{idle: 60s}", None),

@@ -47,6 +47,15 @@ SCRIPTS: dict[str, list[Step]] = {
     ],
     "a late head": [(3.0, SSE), (3.1, _event(1)), (3.1, End())],
     "the client leaves": [*_stream(2, 0.1)[:-1], (0.25, "hangup"), *_stream(6, 0.1)[3:]],
+    "a broken stream, and another": [
+        *_stream(2, 0.1)[:-1],
+        (0.25, BROKEN),
+        (0.4, SSE),
+        (0.5, _event(1)),
+        (0.6, _event(2)),
+        (0.7, _event(3)),
+        (0.7, End()),
+    ],
     "the upstream breaks off": [*_stream(3, 0.1)[:-1], (0.35, BROKEN)],
     "a chat": [
         (0.0, SSE),

@@ -88,6 +88,7 @@ PUBLIC = {
         "Resegment",
         "Reorder",
         "Respond",
+        "RetryUpstream",
         "Stall",
         "Strip",
         "Timeout",

@@ -9,6 +9,7 @@ from abc import abstractmethod
 
 from chaosproxy.chain.actions import (
     Actions,
+    Again,
     Ahead,
     At,
     Cancel,
@@ -95,6 +96,8 @@ class Actor(Place):
                 self.director.reply(self, action, now)
             case Finish():
                 self.director.finish(self, action, now)
+            case Again():
+                self.director.again(self, action, now)
             case _:
                 self.emit(action, now)
 
@@ -126,6 +129,9 @@ class Actor(Place):
             self.rouse()
             self.act(self._ask("cue", name, now), now)
             self.drowse(now)
+
+    def hears_again(self, now: float) -> None:
+        self.act(self._ask("again", now), now)
 
     def hears_over(self, now: float) -> None:
         """The exchange is over here."""

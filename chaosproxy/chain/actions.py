@@ -116,6 +116,16 @@ class Finish:
 
 
 @dataclass(frozen=True, slots=True)
+class Again:
+    """Ask the upstream once more, with the same request, and forget what it said so far; only of a fault that `asks_again`.
+    What it may still say is lost. `instead`: what to do where the request was too long to be kept."""
+
+    detail: str
+    """For the journal."""
+    instead: "Actions" = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """For the journal. `kind` is `fired` or `not_fired`; `detail` says what was done, or the reason it was not."""
 
@@ -123,6 +133,6 @@ class Note:
     detail: str = ""
 
 
-Other = Event | Floor | Pause | Ahead | Rest | Vanish | Wake | Cancel | PassOn | Reply | Finish | Note
+Other = Event | Floor | Pause | Ahead | Rest | Vanish | Wake | Cancel | PassOn | Reply | Finish | Again | Note
 Action = At | Other
 Actions = tuple[Action, ...]

@@ -7,10 +7,10 @@ Must not know: sessions, sockets, which faults exist.
 
 from collections.abc import Callable, Sequence
 
-from chaosproxy.chain.actions import Finish, Reply
+from chaosproxy.chain.actions import Again, Finish, Reply
 from chaosproxy.chain.conditions import holds_for_client
 from chaosproxy.chain.endings import Ending
-from chaosproxy.chain.exit import WINDOW
+from chaosproxy.chain.exit import WINDOW, Exit
 from chaosproxy.chain.fault import Fault, Neutral
 from chaosproxy.chain.leaving import NONE, Leaving
 from chaosproxy.chain.line import Line
@@ -19,6 +19,7 @@ from chaosproxy.chain.placed import Noted, Placed
 from chaosproxy.chain.relay import Relay, watches_request
 from chaosproxy.chain.resolve import chosen, events_of, made, survives
 from chaosproxy.chain.stage import Stage
+from chaosproxy.chain.tape import Tape
 from chaosproxy.errors import FaultBug
 from chaosproxy.model.messages import End, Event
 from chaosproxy.model.vocabulary import Way
@@ -27,7 +28,9 @@ from chaosproxy.model.vocabulary import Way
 class Chain(Leaving):
     """Built from the faults in the order a response travels, upstream first."""
 
-    __slots__ = ("_fired", "_own_ends", "alarm", "began", "last_words", "notes", "silent", "upstream_endings")
+    __slots__ = (
+        "_fired", "_own_ends", "alarm", "asks_again", "began", "last_words", "notes", "silent", "upstream_endings",
+    )  # fmt: skip
 
     def __init__(self, placed: Sequence[Placed], *, began: float, window: int = WINDOW, lazy: bool = True) -> None:
         """`began`: when the request's first byte came. `lazy`: see `Line`."""
@@ -43,13 +46,16 @@ class Chain(Leaving):
         self.began = began
         self.alarm: Callable[[float], None] | None = None
         """Called when another exchange has rung a fault of this one: it wants to be woken then."""
+        self.asks_again = False
+        """The upstream is to be asked once more: a note tells of it, and it is for the driver to do."""
         self._fired = NONE
         self._own_ends: list[tuple[End, str]] = []
         requests: list[Stage] = []
         for index, one in enumerate(placed):
             requests[:0] = self._seat(index, one)
-        self.request = Line(Way.REQUEST, requests, window=window, lazy=lazy)
-        self.response = Line(Way.RESPONSE, self._responses, window=window, lazy=lazy)
+        keeps = any(one.spec.asks_again for one in placed)
+        self.request = Line(Way.REQUEST, requests, Tape(window) if keeps else Exit(window), lazy=lazy)
+        self.response = Line(Way.RESPONSE, self._responses, Exit(window), lazy=lazy)
 
     def _seat(self, index: int, placed: Placed) -> list[Stage]:
         """Give a fault its place on the response line; answers what it needs on the request line."""
@@ -120,6 +126,7 @@ class Chain(Leaving):
 
     def close(self, now: float) -> None:
         """The exchange is over: note every fault that never acted, and why."""
+        self.alarm = None
         self.request.catch_up(now)
         self.response.catch_up(now)
         for stage in self._acting:
@@ -216,6 +223,26 @@ class Chain(Leaving):
         self._let_go(out, events_of(reply), now, cause)
         self.leave(place, cause, now)
         self._settle_across(place, now)
+
+    def again(self, place: Place, again: Again, now: float) -> None:
+        """A fault wants the upstream to be asked once more."""
+        exit_ = self.request.exit
+        if self.cancelled:
+            return
+        if not isinstance(exit_, Tape) or not exit_.holds_all():
+            self.note(place, "not_fired", "request too long", now)
+            place.act(again.instead, now)
+            return
+        self.note(place, "fired", again.detail, now)
+        self.asks_again, place.ended = True, False
+        self.response.begin_again()
+        place.hears_again(now)
+
+    def ask_again(self) -> None:
+        """The driver's side: the request stands at its exit once more."""
+        assert isinstance(self.request.exit, Tape)
+        self.asks_again = False
+        self.request.exit.wind_back()
 
     def _let_go(self, out: Stage, events: tuple[Event, ...], now: float, cause: str = "") -> None:
         """Emit at a place of the response line, whose fault may stand on the other one."""

@@ -147,6 +147,10 @@ class Fault:
         """Faults on the response way: the request is complete at my place."""
         return ()
 
+    def again(self, now: float) -> Actions:
+        """The upstream is asked once more, as I have wanted it (`Again`). A head comes again, or an Abort."""
+        return ()
+
     def over(self, now: float) -> Actions:
         """My exchange is over here, and I hear nothing more of it: its end has passed my place, or the client has left,
         or it was ended nearer the client. Said once, however it ended, of the way of the request too."""
@@ -192,6 +196,8 @@ class FaultSpec:
     """May change or move body bytes, but as many leave as entered: Content-Length stays."""
     codes_body: ClassVar[bool] = False
     """What leaves it is coded: a fault nearer the client cannot read records."""
+    asks_again: ClassVar[bool] = False
+    """May answer `Again`: nothing stands nearer the upstream, and the request is kept."""
     on_connections: ClassVar[bool] = False
     """May stand under `connections:`, on the raw bytes of all streams."""
 

@@ -13,6 +13,7 @@ from chaosproxy.chain.neighbours import Node
 from chaosproxy.chain.relay import Relay
 from chaosproxy.model.grammar import Grammar, GrammarError
 from chaosproxy.model.messages import Data, Event
+from chaosproxy.model.vocabulary import Way
 
 
 class GuardError(AssertionError):
@@ -65,6 +66,11 @@ class Guards:
 
     line: Line
     guards: list[Guard]
+
+    def begin_again(self) -> None:
+        """The upstream says everything once more."""
+        if self.line.way is Way.RESPONSE:
+            self.guards[0].grammar = Grammar()
 
     def check(self) -> None:
         """Conservation: what has passed in front of a place has entered it, or been swallowed because it was closed;

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from chaosproxy.chain.deadlines import NONE, plan, resume
-from chaosproxy.chain.exit import WINDOW, Exit
+from chaosproxy.chain.exit import Exit
 from chaosproxy.chain.neighbours import Node
 from chaosproxy.chain.span import Span
 from chaosproxy.chain.stage import Stage
@@ -33,12 +33,12 @@ class Line:
         "unseen", "waiting", "way",
     )  # fmt: skip
 
-    def __init__(self, way: Way, stages: Sequence[Stage], *, window: int = WINDOW, lazy: bool = True) -> None:
+    def __init__(self, way: Way, stages: Sequence[Stage], exit_: Exit, *, lazy: bool = True) -> None:
         """`lazy=False` keeps every place awake in the line: the same behaviour, the slow way (tests compare)."""
         self.way = way
         self.lazy = lazy
         self.stages = list(stages)
-        self.exit = Exit(window)
+        self.exit = exit_
         self.waiting: Sequence[Event] = self.exit.events
         """What stands at the exit."""
         self.entry = EMPTY
@@ -182,6 +182,10 @@ class Line:
             self.first.control(event, now)
         self.dirty = True
         self.settle(now)
+
+    def begin_again(self) -> None:
+        """Another head comes, though one has come already, or none will have been seen of it."""
+        self.records, self.coded, self.completing = None, False, None
 
     def wants(self) -> bool:
         """The next read is welcome."""

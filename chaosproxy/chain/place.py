@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from typing import TYPE_CHECKING
 
-from chaosproxy.chain.actions import Rest
+from chaosproxy.chain.actions import Actions, Rest
 from chaosproxy.chain.fault import Fault
 from chaosproxy.chain.neighbours import Director, Node
 from chaosproxy.chain.placed import Placed
@@ -122,6 +122,14 @@ class Place(ABC):
         if self.outbox or self.away:
             return False
         return self.fault.capacity == 0 or (self.rest is not None and max(self.floor, self.pause) <= now)
+
+    @abstractmethod
+    def act(self, actions: Actions, now: float) -> None:
+        """Carry out what the fault has answered, in order."""
+
+    @abstractmethod
+    def hears_again(self, now: float) -> None:
+        """The upstream is asked once more, as the fault has wanted it."""
 
     @abstractmethod
     def asked_full(self, now: float) -> None:

@@ -30,6 +30,7 @@ from chaosproxy.faults.rate_limit import RateLimit
 from chaosproxy.faults.reorder import Reorder
 from chaosproxy.faults.resegment import Resegment
 from chaosproxy.faults.respond import Respond
+from chaosproxy.faults.retry_upstream import RetryUpstream
 from chaosproxy.faults.stall import Stall
 from chaosproxy.faults.strip import Strip
 from chaosproxy.faults.timeout import Timeout
@@ -61,6 +62,7 @@ __all__ = [
     "Reorder",
     "Resegment",
     "Respond",
+    "RetryUpstream",
     "Stall",
     "Strip",
     "Timeout",

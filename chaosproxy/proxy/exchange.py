@@ -210,8 +210,7 @@ class Exchange:
         plan, upstream, client = self._plan, self.upstream, self.client
         if plan is None or upstream is None or self._finished:
             return
-        chain = plan.chain
-        request, response = chain.request, chain.response
+        chain, request, response = plan.chain, plan.chain.request, plan.chain.response
         self._busy = True
         try:
             while True:
@@ -236,6 +235,10 @@ class Exchange:
         if chain.notes:
             self.observer.take_notes(chain.notes)
             self._ears.listen(chain.unheard, now)
+            if chain.asks_again:
+                upstream.ask_again(now)
+                self.settle(now)
+                return
         if client.over and upstream.over:
             self._finish_if_over(now)
         elif (due := now if client.more else chain.due) < self.armed:
@@ -259,7 +262,6 @@ class Exchange:
         if self._plan is not None:
             chain = self._plan.chain
             chain.close(now)  # if a fault has a bug there, `failed` comes here once more
-            chain.alarm = None
             self.observer.take_notes(chain.notes)
             self.observer.totals(chain.request, chain.response)
             del self._ears

@@ -167,6 +167,11 @@ class RequestSide(ABC):
         self._release()
         self._acquire(fresh=True)
 
+    def _begin_again(self) -> None:
+        """As if nothing had been sent."""
+        self.over = self.request_ended = self._end_early = self._body_sent = self._answered = self._waiting = False
+        self._head = None
+
     def _release(self) -> None:
         connection, self.connection = self.connection, None
         if connection is not None:

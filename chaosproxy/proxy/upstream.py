@@ -42,6 +42,8 @@ class Upstream:
     ) -> None:
         """`connect(upstream, offers)` dials, and has the connection run; UpstreamFault with a one-line reason if it cannot."""
         self.address = address
+        self.following = self
+        """Who is asked next, where this one has failed: the next of the pool."""
         self.connections: list[UpstreamConnection] = []
         self._connect = connect
         self._spawn = spawn
@@ -153,6 +155,8 @@ class Pool:
 
     def __init__(self, upstreams: list[Upstream], *, by_connection: bool) -> None:
         self.upstreams = upstreams
+        for upstream, following in zip(upstreams, [*upstreams[1:], *upstreams[:1]], strict=True):
+            upstream.following = following
         self._by_connection = by_connection
         self._turn = 0
         self._pins: dict[int, Upstream] = {}

@@ -74,6 +74,8 @@ class UpstreamSide(RequestSide):
                 return
             self._control(event, now)
             line.push_control(event, now)
+            if self._plan.chain.asks_again:
+                return  # what else this one says is lost
             self._arrived((), now)  # it may have completed a last line
 
     def _arrived(self, pieces: Sequence[Data], now: float) -> None:
@@ -127,6 +129,15 @@ class UpstreamSide(RequestSide):
             how = endings.how(abort, self.protocol, Framing.NONE)
             self._observer.upstream_closed(Ended("proxy", how, cause), now)
             self._release()
+
+    def ask_again(self, now: float) -> None:
+        """Another upstream, or the same once more, gets the same request; this one is left."""
+        self.end("retry_upstream", now)
+        self._observer.retried()
+        self._line.take_admitted()  # was this one's
+        self._upstream = self._upstream.following
+        self._begin_again()
+        self._plan.chain.ask_again()
 
     def leave(self) -> None:
         """Done with the upstream: both ways have ended."""

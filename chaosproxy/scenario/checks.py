@@ -27,6 +27,10 @@ def check_rule(rule: Rule, paths: Sequence[Sequence[Path]], reader: Reader) -> N
     ]
     for _, fault, path in placed:
         _combinations(fault, path, reader)
+    for _, fault, path in placed[1:]:
+        if fault.asks_again:
+            message = f"`{fault.name}` asks the upstream itself: nothing may stand nearer the upstream; put it first"
+            reader.complain(f"{message} (an upstream that fails is a matter of `connections:`)", path, key=True)
     if len(placed) > MOST:
         reader.complain(f"a rule has at most {MOST} faults; here are {len(placed)}", placed[MOST][2], key=True)
     _records_behind_coding([(fault, path) for _, fault, path in placed], reader)

@@ -121,6 +121,7 @@ class Player:
         self.guards: list[Guards] = [] if chain.response.lazy else watch(chain)
         self.played = Played()
         self.request, self.head, self.kind = request, head, kind
+        self._first_head = head
         self.room, self.split = room, split
         self.now = chain.began
         self.asked = True
@@ -251,5 +252,16 @@ class Player:
             played.upstream_endings = chain.upstream_endings
         played.notes += chain.notes
         chain.notes.clear()
+        if chain.asks_again:
+            self._ask_again(time)
         for guards in self.guards:
             guards.check()
+
+    def _ask_again(self, time: float) -> None:
+        """What the script says from here on is said by the one that was asked once more."""
+        self.played.asked_again.append(time)
+        self.head = self._first_head
+        for guards in self.guards:
+            guards.begin_again()
+        self.chain.ask_again()
+        self._collect()

@@ -22,6 +22,8 @@ class Played:
     """What came to the upstream."""
     notes: list[Noted] = field(default_factory=list)
     """What faults did and did not do, as the journal has it; `fired` and `not_fired` are made of it."""
+    asked_again: list[float] = field(default_factory=list)
+    """When the upstream was asked once more."""
     cancelled_at: float | None = None
     """When the upstream was told that nobody wants it."""
     cancel_cause: str = ""
