@@ -195,7 +195,7 @@ class Player:
     def _respond(self, pieces: list[Data]) -> None:
         if not self.asked:
             return
-        self._need_head()
+        self._need_heads()
         self._arrived(*pieces)
         line, room, passed = self.chain.response, self.room, 0
         for piece in pieces:
@@ -215,9 +215,16 @@ class Player:
             self._need_head()
             return
         if isinstance(event, End):
-            self._need_head()
+            self._need_heads()
         self._arrived(event)
         self.chain.response.push_control(event, self.now)
+
+    def _need_heads(self) -> None:
+        """The head, and that of whoever is asked once more because of it, and says what is to be said now."""
+        while self.head is not None:
+            self._need_head()
+            if self.chain.asks_again:
+                self._collect()
 
     def _need_head(self) -> None:
         head, self.head = self.head, None

@@ -13,7 +13,6 @@ from chaosproxy.chain.fault import Condition, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import (
     AbortUpstream,
-    Auth,
     Bandwidth,
     Blackhole,
     Buffer,
@@ -34,6 +33,7 @@ from chaosproxy.faults import (
     RateLimit,
     Reorder,
     Resegment,
+    RetryUpstream,
     Stall,
     Strip,
     Timeout,
@@ -103,7 +103,6 @@ def fault(random: Random) -> FaultSpec:
         Drop(at=at, count=pick([1, 2]), **either),
         Duplicate(at=at, copies=pick([1, 3]), later=pick([0, 1, 2]), **either),
         Reorder(at=at, later=pick([1, 2]), **either),
-        Auth(**narrowed),
         RateLimit(limit=Allowance(1, 1.0), queue=pick([0, 1]), **narrowed),
         Concurrency(limit=1, queue=pick([0, 1]), **narrowed),
         ClientAbort(mode=pick(["propagate", "ignore", "on_next_write"]), **narrowed),
@@ -132,6 +131,8 @@ def script(random: Random) -> list:
 def test_resting_is_as_awake(seed):
     random = Random(seed)
     faults = [fault(random) for _ in range(random.randint(1, 4))]
+    if random.random() < 0.2:
+        faults.insert(0, RetryUpstream(on=("error", 200), times=1, mid_stream=random.random() < 0.5))
     hops = [[one] for one in faults] if random.random() < 0.5 else faults
     steps, request, room = script(random), GET, random.choice([None, None, None, 20])
     if random.random() < 0.4:
