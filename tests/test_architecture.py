@@ -85,6 +85,7 @@ PUBLIC = {
         "Linger",
         "Pace",
         "RateLimit",
+        "ReplaceBody",
         "Resegment",
         "Reorder",
         "Respond",

@@ -28,6 +28,7 @@ from chaosproxy.faults.mutate import Mutate
 from chaosproxy.faults.pace import Pace
 from chaosproxy.faults.rate_limit import RateLimit
 from chaosproxy.faults.reorder import Reorder
+from chaosproxy.faults.replace_body import ReplaceBody
 from chaosproxy.faults.resegment import Resegment
 from chaosproxy.faults.respond import Respond
 from chaosproxy.faults.retry_upstream import RetryUpstream
@@ -60,6 +61,7 @@ __all__ = [
     "Pace",
     "RateLimit",
     "Reorder",
+    "ReplaceBody",
     "Resegment",
     "Respond",
     "RetryUpstream",

@@ -57,6 +57,12 @@ def event_block(event: str | EventFields, size: int = 0) -> bytes:
     return raw[:-1].ljust(max(0, size - 2), b"x") + b"\n\n"
 
 
+def event_line(event: str | EventFields) -> bytes:
+    """What an event says, as a line of a body of lines."""
+    data = event if isinstance(event, str) else event.data
+    return (data if isinstance(data, str) else _dumped(data)).encode() + b"\n"
+
+
 def comment_lines(comment: str, size: int = 0) -> bytes:
     """Without a blank line behind it."""
     lines = comment.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -138,3 +138,39 @@ async def test_http2(fault, left, done):
     stream = client.streams[1]
     assert (stream.body, stream.ended, stream.reset) == (left, True, None)
     assert [one.detail for one in record.faults] == [done]
+
+
+OTHER = b"event: error\ndata: gone\n\n"
+REPLACED = {"version": 1, "faults": [{"replace_body": {"events": {"event": "error", "data": "gone"}}}]}
+
+
+@pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS)
+async def test_another_body_is_there_though_the_upstream_never_ends_its_own(framing):
+    async with (
+        origin(framing(trio.Event())) as served,
+        proxy_on(REPLACED, served.url) as proxied,
+        await RawClient.connect("127.0.0.1", proxied.port) as client,
+    ):
+        await client.send(GET)
+        with trio.fail_after(WITHIN):
+            while len(payload(client)) < len(OTHER):
+                assert await client.read()
+            record = await proxied.last()
+        asked = await served.request(1)
+        with trio.fail_after(WITHIN):
+            await asked.gone.wait()
+    assert payload(client) == OTHER
+    assert (record.end.by, record.end.how, record.end.cause) == ("proxy", "clean", "replace_body")
+
+
+async def test_another_body_over_http2():
+    async def answer(peer: H2Peer, stream: int) -> None:
+        await peer.headers(stream, [(b":status", b"200"), (b"content-type", b"text/event-stream")])
+        await peer.until(lambda: peer.streams[stream].reset is not None, WITHIN)
+
+    async with h2_origin(answer) as url, proxy_on(REPLACED, url) as proxied, h2(proxied) as client:
+        await client.request(1)
+        await client.until(lambda: client.streams[1].over)
+        await proxied.last()
+    stream = client.streams[1]
+    assert (stream.body, stream.ended, stream.reset) == (OTHER, True, None)
