@@ -44,6 +44,7 @@ class RunOptions:
     ready_file: Path | None
     seed: int | None
     speed: float
+    assert_: bool
     watch: bool
     json: bool
     verbose: int
@@ -93,6 +94,13 @@ PATH = click.Path(path_type=Path, dir_okay=False)
     default=1.0,
     metavar="X",
     help="Run the scenario X times as fast.",
+)
+@click.option(
+    "--assert",
+    "assert_",
+    is_flag=True,
+    envvar="CHAOSPROXY_ASSERT",
+    help="At the end judge what the scenario expects; exit 1 if something is not so.",
 )
 @click.option("--watch", is_flag=True, help="Reload the scenario files when they change.")
 @click.option("--json", is_flag=True, help="One JSON line per finished exchange on stdout.")

@@ -19,11 +19,13 @@ from chaosproxy.errors import UnavailableError, UpstreamFault, UsageError
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.jsonl import JournalFile, line
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.judging.check import Verdicts
 from chaosproxy.model.units import ENDLESS, counted, show_duration
 from chaosproxy.proxy.listener import Listener
 from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.report.line import exchange_line
 from chaosproxy.report.timeline import timeline
+from chaosproxy.report.verdicts import verdicts
 from chaosproxy.scenario.schema import TRANSPARENT, Scenario
 from chaosproxy.wire import dial as dialling
 
@@ -53,6 +55,7 @@ class _Run:
             upstream_ca=options.upstream_ca,
             upstream_insecure=options.upstream_insecure,
         )
+        self._proxy: Proxy | None = None
         self.files, self.scenario = _scenario(options.scenarios) if options.scenarios else ([], TRANSPARENT)
 
     def complain(self, text: str) -> None:
@@ -84,11 +87,22 @@ class _Run:
                 file.close()
             if ca is not None and options.ca_out is None:
                 ca.unlink(missing_ok=True)
-        return 3 if file is not None and file.lost else 0
+        if file is not None and file.lost:
+            return 3
+        return self._judged(journal) if options.assert_ else 0
+
+    def _judged(self, journal: Journal) -> int:
+        """The verdicts, on stdout; the exit status."""
+        judged = self._proxy.planner.judge(journal.exchanges) if self._proxy is not None else Verdicts(())
+        text = verdicts(judged.each, journal.exchanges)
+        click.echo(text or "ok      nothing is expected")
+        if journal.dropped:
+            self.complain(f"judged without the first {journal.dropped} exchanges, which were dropped from memory")
+        return 0 if judged.good else 1
 
     async def _listen(self, server_tls: ssl.SSLContext | None, journal: Journal, ca: Path | None) -> None:
         listeners = await self.parts.listeners(server_tls)
-        proxy = self.parts.proxy(self.scenario, journal)
+        proxy = self._proxy = self.parts.proxy(self.scenario, journal)
         welcome = [f"listening on {listener.url}" for listener in listeners]
         if ca is not None and self.options.ca_out is None:  # else who runs it knows
             welcome.append(f"clients trust {ca}")

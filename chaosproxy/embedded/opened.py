@@ -18,6 +18,7 @@ from chaosproxy.errors import Error
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.jsonl import JournalFile
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.judging.check import Verdicts
 from chaosproxy.model.units import counted
 from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.report.timeline import timeline
@@ -105,6 +106,11 @@ class OpenProxy:
     def clear(self) -> None:
         """Forget the exchanges so far, running ones too: `exchanges` and `wait` begin anew."""
         self._finished.clear(self._proxy.begun)
+
+    def verdict(self) -> Verdicts:
+        """What the scenario in force expected, and what the finished exchanges have shown: `good`, and one verdict after
+        the other."""
+        return self._proxy.planner.judge(self.exchanges)
 
     @property
     def running(self) -> list[ExchangeRecord]:

@@ -16,6 +16,7 @@ from chaosproxy.embedded.opened import OpenProxy, last_of, opened, too_few
 from chaosproxy.embedded.setup import KEPT, FilePath, Options, Setup, Several, Source, Tls
 from chaosproxy.embedded.thread import TrioThread
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.judging.check import Verdicts
 from chaosproxy.report.timeline import timeline
 
 if TYPE_CHECKING:
@@ -94,6 +95,11 @@ class ServedProxy:
         """Forget the exchanges so far, running ones too: `exchanges` and `wait` begin anew. RuntimeError if the proxy has
         ended."""
         self._thread.call(self._inside.clear)
+
+    def verdict(self) -> Verdicts:
+        """What the scenario in force expected, and what the finished exchanges have shown: `good`, and one verdict after
+        the other. A client has its last byte a moment before its exchange is here: `wait` first."""
+        return self._inside.verdict()
 
     @property
     def about(self) -> str:

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from chaosproxy.journal.evidence import Evidence
 from chaosproxy.journal.marks import Marks
 
 FIRED = 1000
@@ -137,6 +138,8 @@ class ExchangeRecord:
     end: Ending | None = None
     detail: str = ""
     """One line for a person, where something went wrong: the rule broken, the error seen."""
+    evidence: Evidence | None = field(default=None, repr=False)
+    """For the checks that are about it; None where there are none."""
     _counts: Counter[tuple[int, str]] | None = field(default=None, repr=False)
 
     def add_fired(self, fired: Fired) -> None:

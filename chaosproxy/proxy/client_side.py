@@ -120,7 +120,7 @@ class ClientSide:
         for event in events:
             match event:
                 case Data():
-                    self._observer.delivered(now, len(event.payload))
+                    self._observer.delivered(event.payload, now)
                 case ResponseHead():
                     self.head_sent = True
                     self._head = event
@@ -141,7 +141,7 @@ class ClientSide:
         line = chain.response
         if line.records_out != self.records:
             self.records = line.records_out
-            self._observer.event_out(now)
+            self._observer.events_out(self.records, now)
         self.connection.session.send(self.stream, sent)
         if ending is not None:
             self.response_ended = True
@@ -214,7 +214,7 @@ class ClientSide:
         self._observer.head_sent(head, now)
         for event in answer:
             if isinstance(event, Data):
-                self._observer.delivered_own(now, len(event.payload))
+                self._observer.delivered_own(event.payload, now)
 
     def abort(self, abort: Abort, now: float) -> None:
         """End it here and now, for a reason outside the chain (shutdown, a bug)."""

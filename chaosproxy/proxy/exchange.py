@@ -8,35 +8,21 @@ sides are over. A bug in one exchange ends that exchange, never the proxy.
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from chaosproxy.chain.content import prepare
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead
 from chaosproxy.model.vocabulary import Manner, Peer, Scope
-from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.client_side import ClientSide, ExchangeChannel
 from chaosproxy.proxy.hearing import Ears
 from chaosproxy.proxy.held import HeldRequest
+from chaosproxy.proxy.house import House
 from chaosproxy.proxy.lane import Lane
 from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.plan import Plan
 from chaosproxy.proxy.upstream import Upstream
 from chaosproxy.proxy.upstream_side import UpstreamSide
-
-
-class House(Protocol):
-    """What an exchange needs of the proxy."""
-
-    alarm: Alarm
-
-    def finished(self, exchange: "Exchange") -> None:
-        """Journal it."""
-        ...
-
-    def bug(self, exchange: "Exchange", error: Exception) -> None:
-        """Report an exception that should not have been."""
-        ...
 
 
 class Exchange:
@@ -48,12 +34,12 @@ class Exchange:
     )  # fmt: skip
 
     def __init__(
-        self, house: House, connection: ExchangeChannel, stream: int, record: ExchangeRecord, began: float
+        self, house: House, connection: ExchangeChannel, stream: int, observer: Observer, began: float
     ) -> None:
         self.armed = math.inf
-        self.record = record
+        self.record: ExchangeRecord = observer.record
         self.began = began
-        self.observer = Observer(record, began)
+        self.observer = observer
         self.client = ClientSide(connection, stream, self.observer)
         self.upstream: UpstreamSide | None = None
         self._house = house
@@ -113,6 +99,8 @@ class Exchange:
             if isinstance(event, Data):
                 if plan.faulty:
                     event.size = None
+                if self.observer.watches:
+                    self.observer.asked(event.payload)
                 pieces.append(event)
                 continue
             if pieces:

@@ -106,7 +106,11 @@ class Lane:
         may be carried from now on; `parts`: also chunks that come in parts. Whether it may."""
         line, client = self._line, self._client
         find = line.records.feed if line.records is not None else None
-        if client.connection.blocked or (find is not None and not self.observer.has_seen_an_event):
+        if (
+            client.connection.blocked
+            or self.observer.watches
+            or (find is not None and not self.observer.has_seen_an_event)
+        ):
             return False
         if not (self._opens_for_frames(upstream, stream) if upstream.multiplexed else self._opens(upstream, parts)):
             return False

@@ -21,6 +21,9 @@ _NO_WIRES: Mapping[str, tuple[Wire, int]] = MappingProxyType({})
 class Observer:
     """The pen of one exchange. Times come in the driver's clock and are kept from the request's first byte."""
 
+    watches = False
+    """It must see every piece: nothing of the response may go by the lane, and the request's body is shown to it."""
+
     __slots__ = ("_began", "_coded", "_shown", "_wires", "arrived_marks", "delivered_marks", "record")
 
     def __init__(self, record: ExchangeRecord, began: float) -> None:
@@ -74,16 +77,19 @@ class Observer:
         self.record.response.status = head.status
         self.record.response.headers = mask.masked_headers(head.headers)
 
-    def arrived(self, now: float, nbytes: int) -> None:
-        self.arrived_marks.note(now - self._began, nbytes)
+    def asked(self, payload: bytes) -> None:
+        """A piece of the request's body; only to one that watches."""
 
-    def delivered(self, now: float, nbytes: int) -> None:
-        self.delivered_marks.note(now - self._began, nbytes)
+    def arrived(self, payload: bytes, now: float) -> None:
+        self.arrived_marks.note(now - self._began, len(payload))
 
-    def delivered_own(self, now: float, nbytes: int) -> None:
+    def delivered(self, payload: bytes, now: float) -> None:
+        self.delivered_marks.note(now - self._began, len(payload))
+
+    def delivered_own(self, payload: bytes, now: float) -> None:
         """Of an answer of the proxy's own, which no line has carried."""
-        self.delivered(now, nbytes)
-        self.record.response.bytes_out += nbytes
+        self.delivered(payload, now)
+        self.record.response.bytes_out += len(payload)
 
     def passed(self, piece: Data, now: float) -> None:
         """Arrived and delivered at once."""
@@ -114,11 +120,13 @@ class Observer:
         """One has gone out that can be seen."""
         return self.record.times.first_event_out is not None
 
-    def event_in(self, now: float) -> None:
+    def events_in(self, count: int, now: float) -> None:
+        """So many have come, the last of them now."""
         if self.record.times.first_event_in is None:
             self.record.times.first_event_in = now - self._began
 
-    def event_out(self, now: float) -> None:
+    def events_out(self, count: int, now: float) -> None:
+        """So many have gone, the last of them now."""
         if self._coded:
             return
         times = self.record.times

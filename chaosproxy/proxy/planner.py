@@ -4,11 +4,15 @@ An immutable snapshot with counting rules; a reload makes a new one, and running
 Must not know: sockets, sessions, files.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.fault import Context, FaultSpec
 from chaosproxy.chain.placed import Placed
+from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.judging.check import Verdicts
+from chaosproxy.judging.judge import judge
 from chaosproxy.model.messages import RequestHead
 from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.connection_faults import ConnectionFaults
@@ -34,7 +38,7 @@ class Planner:
         self.scenario = scenario
         self.seed = seed
         self._speed = speed
-        self._rules = Rules(scenario.rules, seed)
+        self._rules = Rules(scenario.rules, seed, scenario.expect)
         self._shared = {
             (index, number, label): spec.share()
             for index, rule in enumerate(scenario.rules)
@@ -83,5 +87,16 @@ class Planner:
             records=rule.records if rule is not None else None,
             host=options.host,
             mount=decision.mount.encode("latin-1"),
-            identity=rule is not None and rule.reads_records and options.accept_encoding == "remove",
+            identity=options.accept_encoding == "remove" and self._reads_records(decision),
+        )
+
+    def judge(self, records: Sequence[ExchangeRecord]) -> Verdicts:
+        """What the scenario expected, and what these exchanges have shown of it."""
+        return judge(self.scenario, [one.check for one in self.scenario.expect], records)
+
+    def _reads_records(self, decision: Decision) -> bool:
+        """Whether a fault, or a check that is about this exchange, needs a body whose records can be seen."""
+        expect = self.scenario.expect
+        return (decision.rule is not None and decision.rule.reads_records) or any(
+            expect[number].check.reads_records for number in decision.judged
         )

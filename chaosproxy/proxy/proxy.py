@@ -26,10 +26,12 @@ from chaosproxy.proxy.client import ClientConnection
 from chaosproxy.proxy.connection import Connection
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.held import HeldRequest
+from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.planner import ClientFacts, Planner
 from chaosproxy.proxy.spoken import spoken
 from chaosproxy.proxy.upstream import Offers, Pool, Upstream
 from chaosproxy.proxy.upstream_connection import UpstreamConnection
+from chaosproxy.proxy.witness import Witness
 from chaosproxy.scenario.rules import Decision
 from chaosproxy.session import Session
 from chaosproxy.wire.hangup import HangupWatch
@@ -197,7 +199,8 @@ class Proxy:
             started_at=wall.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             client=ClientView(session.protocol, connection.number, stream if session.multiplexed else None),
         )
-        exchange = Exchange(self, connection, stream, record, began)
+        observer = Witness(record, began) if self.planner.scenario.expect else Observer(record, began)
+        exchange = Exchange(self, connection, stream, observer, began)
         self._exchanges[exchange] = None
         return exchange
 
@@ -244,6 +247,8 @@ class Proxy:
         now: float,
     ) -> None:
         exchange.record.rule = decision.index
+        if (evidence := exchange.record.evidence) is not None:
+            evidence.scenario, evidence.checks = planner.scenario, decision.judged
         facts = ClientFacts(
             connection.session.protocol, connection.transport.tls, exchange.client.stream, connection.first_stream
         )

@@ -80,9 +80,9 @@ class UpstreamSide(RequestSide):
 
     def _arrived(self, pieces: Sequence[Data], now: float) -> None:
         for piece in pieces:
-            self._observer.arrived(now, len(piece.payload))
+            self._observer.arrived(piece.payload, now)
         if self._line.records_in:
-            self._observer.event_in(now)
+            self._observer.events_in(self._line.records_in, now)
 
     def _control(self, event: Event, now: float) -> None:
         match event:

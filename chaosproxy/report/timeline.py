@@ -24,33 +24,42 @@ def timeline(records: Sequence[ExchangeRecord]) -> str:
 
 
 def _details(record: ExchangeRecord) -> list[str]:
-    moments = sorted(_moments(record), key=lambda moment: moment[0])  # stable: at one moment, cause before effect
-    lines = [f"{seconds * 1000:9.0f} ms  {what}" for seconds, what in moments]
+    told = sorted(moments(record), key=lambda moment: moment[1])  # stable: at one moment, cause before effect
+    lines = [f"{seconds * 1000:9.0f} ms  {what}" for _, seconds, what in told]
     return lines + [
         f"   not fired: {missed.fault} in hop {missed.hop} ({shown(missed.reason)})" for missed in record.not_fired
     ]
 
 
-def _moments(record: ExchangeRecord) -> list[tuple[float, str]]:
+def moments(record: ExchangeRecord) -> list[tuple[str, float, str]]:
+    """What happened: the field of its times (`fault` of a fault's act), when, and in words."""
     times, response, end = record.times, record.response, record.end
     upstream, reached = record.upstream.end, record.upstream.url or "upstream"
     named = [
-        (times.request_end, f"request complete, {counted(record.request.bytes, 'byte')}"),
-        (times.upstream_connected, f"connected to {shown(reached)}"),
-        (times.upstream_head, "the upstream's head"),
-        (times.first_event_in, "first event from the upstream"),
-        (times.client_closed, "the client has left"),
+        ("request_end", times.request_end, f"request complete, {counted(record.request.bytes, 'byte')}"),
+        ("upstream_connected", times.upstream_connected, f"connected to {shown(reached)}"),
+        ("upstream_head", times.upstream_head, "the upstream's head"),
+        ("first_event_in", times.first_event_in, "first event from the upstream"),
+        ("client_closed", times.client_closed, "the client has left"),
         *(
-            (fired.t, f"{fired.fault}{f' in {shown(fired.hop_name)}' if fired.hop_name else ''}: {shown(fired.detail)}")
+            (
+                "fault",
+                fired.t,
+                f"{fired.fault}{f' in {shown(fired.hop_name)}' if fired.hop_name else ''}: {shown(fired.detail)}",
+            )
             for fired in record.faults
         ),
-        (times.head_sent, f"head {response.status or '-'} sent"),
-        (times.first_event_out, "first event sent"),
-        (times.last_event_out, f"last event sent: {response.events_out} of the {response.events_in} that came"),
-        (times.upstream_closed, f"upstream over: {_ending(upstream)}"),
-        (times.end, f"end: {_ending(end)}"),
+        ("head_sent", times.head_sent, f"head {response.status or '-'} sent"),
+        ("first_event_out", times.first_event_out, "first event sent"),
+        (
+            "last_event_out",
+            times.last_event_out,
+            f"last event sent: {response.events_out} of the {response.events_in} that came",
+        ),
+        ("upstream_closed", times.upstream_closed, f"upstream over: {_ending(upstream)}"),
+        ("end", times.end, f"end: {_ending(end)}"),
     ]
-    return [(seconds, what) for seconds, what in named if seconds is not None]
+    return [(name, seconds, what) for name, seconds, what in named if seconds is not None]
 
 
 def _ending(end: Ending | None) -> str:

@@ -14,7 +14,9 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
 from chaosproxy.chain.fault import FaultSpec
+from chaosproxy.judging.check import CHECKS, Check
 from chaosproxy.scenario import catalogue, document
+from chaosproxy.scenario.check_forms import check_adapter
 from chaosproxy.scenario.fault_forms import fault_adapter
 from chaosproxy.scenario.shapes import key_of
 
@@ -33,29 +35,47 @@ def schema() -> Schema:
         "hop": document.HOP,
         "connection": document.CONNECTION,
         **{f"fault {name}": fault_adapter(spec) for name, spec in faults.items()},
+        **{f"check {name}": check_adapter(check) for name, check in CHECKS.items()},
     }
     made, rest = TypeAdapter.json_schemas([(key, _MODE, adapter) for key, adapter in adapters.items()])
     definitions: Schema = {key: _tidy(one) for key, one in rest["$defs"].items()}
     tops = {key: _resolved(_tidy(made[key, _MODE]), definitions) for key in adapters}
-    definitions["fault"] = {
-        "type": "object",
-        "properties": {name: _described(tops[f"fault {name}"], spec, definitions) for name, spec in faults.items()},
-        "additionalProperties": False,
-        "minProperties": 1,
-        "maxProperties": 1,
-    }
+    definitions["fault"] = _one_of(
+        {name: _described(tops[f"fault {name}"], spec, definitions) for name, spec in faults.items()}
+    )
+    checks = {name: _described(tops[f"check {name}"], check, definitions) for name, check in sorted(CHECKS.items())}
+    definitions["expectation"] = {"anyOf": [{"type": "string", "enum": list(checks)}, _one_of(checks)]}
     for key in ("hop", "rule", "connection", "scenario"):
-        for plural, item in (("faults", "fault"), ("hops", "hop"), ("rules", "rule"), ("connections", "connection")):
+        for plural, item in _LISTS.items():
             if plural in tops[key]["properties"]:
                 tops[key]["properties"][plural]["items"] = {"$ref": f"#/$defs/{item}"}
     one_hop = {"required": ["faults", "hops"]}
     file = tops.pop("scenario")
     # A file is either rules, or one rule in the short form; and `faults` is one hop.
     file["not"] = {"anyOf": [one_hop, *({"required": ["rules", key]} for key in document.RULE_KEYS)]}
-    file["properties"].pop(document.EXPECT)  # known, and refused by this version
     tops["rule"]["not"] = one_hop
     definitions |= {key: tops[key] for key in ("hop", "rule", "connection")}
     return {"$schema": DIALECT, **file, "title": "chaosproxy scenario", "$defs": definitions}
+
+
+_LISTS = {
+    "faults": "fault",
+    "hops": "hop",
+    "rules": "rule",
+    "connections": "connection",
+    "expect": "expectation",
+}
+
+
+def _one_of(named: Schema) -> Schema:
+    """A mapping with one key, which is one of these."""
+    return {
+        "type": "object",
+        "properties": named,
+        "additionalProperties": False,
+        "minProperties": 1,
+        "maxProperties": 1,
+    }
 
 
 def _tidy(given: Any) -> Any:
@@ -83,7 +103,7 @@ def _resolved(given: Schema, definitions: Schema) -> Schema:
     return given if reference is None else definitions.pop(reference.rpartition("/")[2])
 
 
-def _described(form: Schema, spec: type[FaultSpec], definitions: Schema) -> Schema:
+def _described(form: Schema, spec: type[FaultSpec] | type[Check], definitions: Schema) -> Schema:
     """The fault's and its fields' own words beside their shapes."""
     mapping = form
     for alternative in form.get("anyOf", []):
@@ -96,7 +116,7 @@ def _described(form: Schema, spec: type[FaultSpec], definitions: Schema) -> Sche
     return {"description": inspect.cleandoc(spec.__doc__ or spec.name), **form}
 
 
-def field_words(spec: type[FaultSpec]) -> dict[str, str]:
+def field_words(spec: type[FaultSpec] | type[Check]) -> dict[str, str]:
     """By YAML key the docstring below each field, nearest class first; nothing where the source is not at hand."""
     words: dict[str, str] = {}
     for kind in spec.__mro__:

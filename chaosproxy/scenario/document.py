@@ -139,8 +139,6 @@ RULE_KEYS: dict[str, Any] = {
     "hops": _LIST,
     "faults": _LIST,
 }
-EXPECT = "expect"
-"""A key of the language that this version refuses."""
 FILE_KEYS: dict[str, Any] = {
     "version": one(leaves.choice((1,))),
     "name": one(leaves.LINE),
@@ -149,10 +147,10 @@ FILE_KEYS: dict[str, Any] = {
     "upstream": UPSTREAM,
     "rules": _LIST,
     "connections": _LIST,
-    EXPECT: _LIST,
+    "expect": _LIST,
 }
 
-FILE = TypeAdapter[dict[str, Any]](table("Scenario", {**FILE_KEYS, **RULE_KEYS}, {"version"}, {EXPECT}))
+FILE = TypeAdapter[dict[str, Any]](table("Scenario", {**FILE_KEYS, **RULE_KEYS}, {"version"}))
 RULE = TypeAdapter[dict[str, Any]](table("Rule", RULE_KEYS))
 HOP = TypeAdapter[dict[str, Any]](table("Hop", {"name": one(leaves.LINE), "faults": _LIST}, {"faults"}))
 CONNECTION = TypeAdapter[dict[str, Any]](table("Connection", {"match": CONNECTION_MATCH, "faults": _LIST}, {"faults"}))

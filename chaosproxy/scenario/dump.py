@@ -17,7 +17,7 @@ from chaosproxy.model.codes import NAMES
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.units import Unit, show_duration, show_frequency, show_size
 from chaosproxy.scenario import nth
-from chaosproxy.scenario.schema import Connection, ConnectionMatch, Hop, Match, Rule, Scenario
+from chaosproxy.scenario.schema import Connection, ConnectionMatch, Expectation, Hop, Match, Rule, Scenario
 
 Plain = dict[str, Any]
 
@@ -33,6 +33,7 @@ def dump(scenario: Scenario) -> Plain:
         **({"upstream": upstream} if upstream else {}),
         **({"rules": [_rule(rule) for rule in scenario.rules]} if scenario.rules else {}),
         **({"connections": [_connection(one) for one in scenario.connections]} if scenario.connections else {}),
+        **({"expect": [_expectation(one) for one in scenario.expect]} if scenario.expect else {}),
     }
 
 
@@ -63,6 +64,15 @@ def _match(match: Match | ConnectionMatch) -> Plain:
 def _connection(connection: Connection) -> Plain:
     match = _match(connection.match)
     return {**({"match": match} if match else {}), "faults": [fault(one) for one in connection.faults]}
+
+
+def _expectation(expectation: Expectation) -> Plain:
+    match = _match(expectation.match)
+    narrowed = {
+        **({"match": match} if match else {}),
+        **({"nth": nth.show(expectation.nth)} if expectation.nth != nth.ALL else {}),
+    }
+    return {expectation.check.name: {**changed(expectation.check), **narrowed}}
 
 
 def fault(spec: FaultSpec) -> Plain:

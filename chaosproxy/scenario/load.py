@@ -117,4 +117,5 @@ def _join(parts: Sequence[_Part]) -> dict[str, Any]:
         joined["about"] = parts[0].said.given.get("about", "")
     joined["rules"] = tuple(rule for part in parts for rule in part.said.rules)
     joined["connections"] = tuple(connection for part in parts for connection in part.said.connections)
+    joined["expect"] = tuple(expectation for part in parts for expectation in part.said.expect)
     return joined

@@ -7,14 +7,14 @@ Must not know: sockets, the chain, how faults are run.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from chaosproxy.model.globs import glob
 from chaosproxy.model.headers import values
 from chaosproxy.model.json_values import NOT_JSON, holds
 from chaosproxy.model.messages import RequestHead
-from chaosproxy.scenario.schema import Match, Rule
+from chaosproxy.scenario.schema import Expectation, Match, Rule
 from chaosproxy.scenario.target import path_of, query_of, strip_mount
 
 
@@ -31,17 +31,20 @@ class Decision:
     """The path prefix to strip; also set where a mounted rule matched the path but does not apply."""
     needs_json: bool = False
     """Nothing is decided or counted yet: hold the request until its body is complete."""
+    judged: tuple[int, ...] = ()
+    """Which expectations of the scenario are about this exchange, counted from 0."""
     pending: tuple[bool, ...] = ()
-    """With `needs_json`: for each rule whether its match holds as far as the head can tell."""
+    """With `needs_json`: for each rule, then each expectation, whether its match holds as far as the head can tell."""
 
 
 class Rules:
-    """The rules of one scenario, counting."""
+    """The rules of one scenario, counting; and its expectations, which count for themselves and take nothing."""
 
-    def __init__(self, rules: Sequence[Rule], seed: int) -> None:
+    def __init__(self, rules: Sequence[Rule], seed: int, expect: Sequence[Expectation] = ()) -> None:
         self.seed = seed
-        self.counts = [0] * len(rules)
-        self._rules = tuple(rules)
+        self._rules = (*rules, *(Rule(match=one.match, nth=one.nth) for one in expect))
+        self._taking = len(rules)
+        self.counts = [0] * len(self._rules)
         self._mounts = [rule.mount for rule in rules if rule.mount]
 
     def decide(self, head: RequestHead, protocol: str) -> Decision:
@@ -50,7 +53,11 @@ class Rules:
             return Decision()
         path = path_of(head.target)
         mount = next((mount for mount in self._mounts if strip_mount(path, mount) is not None), "")
-        matches = tuple(head_matches(rule, head, path, protocol) for rule in self._rules)
+        below = path if not mount else strip_mount(path, mount) or path
+        matches = tuple(
+            head_matches(rule, head, path if index < self._taking else below, protocol)
+            for index, rule in enumerate(self._rules)
+        )
         if any(map(self._must_read, range(len(matches)), matches)):
             return Decision(mount=mount, needs_json=True, pending=matches)
         return self._settle(matches, NOT_JSON, mount)
@@ -67,14 +74,19 @@ class Rules:
 
     def _settle(self, matches: Sequence[bool], document: object, mount: str) -> Decision:
         decision: Decision | None = None
+        judged: list[int] = []
         for index, rule in enumerate(self._rules):
             if not matches[index] or (rule.match.json and not holds(document, rule.match.json)):
                 continue
             self.counts[index] += 1
             nth = self.counts[index]
-            if decision is None and rule.nth.holds(nth) and self._drawn(rule, index, nth):
+            if index >= self._taking:
+                if rule.nth.holds(nth):
+                    judged.append(index - self._taking)
+            elif decision is None and rule.nth.holds(nth) and self._drawn(rule, index, nth):
                 decision = Decision(index, nth, rule, rule.mount)
-        return decision or Decision(mount=mount)
+        decision = decision or Decision(mount=mount)
+        return replace(decision, judged=tuple(judged)) if judged else decision
 
     def _drawn(self, rule: Rule, index: int, nth: int) -> bool:
         if rule.probability >= 1:

@@ -12,6 +12,7 @@ from typing import Literal
 from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.errors import Problem
 from chaosproxy.framing.splitter import RecordKind
+from chaosproxy.judging.check import Check
 from chaosproxy.scenario.nth import ALL, Nth
 
 
@@ -114,6 +115,16 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """A check, and which exchanges it is about."""
+
+    check: Check
+    match: Match = Match()
+    nth: Nth = ALL
+    """Which of those that match, counted from 1."""
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """One scenario file, or several joined in order."""
 
@@ -124,6 +135,7 @@ class Scenario:
     upstream: UpstreamOptions = UpstreamOptions()
     rules: tuple[Rule, ...] = ()
     connections: tuple[Connection, ...] = ()
+    expect: tuple[Expectation, ...] = ()
     warnings: tuple[Problem, ...] = field(default=(), compare=False)
     """What `lint` shows and `run` may; nothing that stops it."""
 

@@ -9,12 +9,14 @@ from typing import Any
 
 from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.errors import UsageError
+from chaosproxy.judging.check import CHECKS
 from chaosproxy.scenario import catalogue, checks, document
+from chaosproxy.scenario.check_forms import check_adapter
 from chaosproxy.scenario.fault_forms import fault_adapter
 from chaosproxy.scenario.leaves import found
 from chaosproxy.scenario.nodes import Path
 from chaosproxy.scenario.reading import Reader, unknown_name
-from chaosproxy.scenario.schema import Connection, ConnectionMatch, Hop, Rule
+from chaosproxy.scenario.schema import Connection, ConnectionMatch, Expectation, Hop, Rule
 from chaosproxy.scenario.values import UNSET
 
 
@@ -26,11 +28,12 @@ class Said:
     """Its keys outside the rules; `upstream` as a dict of what is given."""
     rules: list[Rule] = field(default_factory=list)
     connections: list[Connection] = field(default_factory=list)
+    expect: list[Expectation] = field(default_factory=list)
 
 
 def _usable(value: object) -> dict[str, Any]:
     """What of a file with problems can still be walked."""
-    keys = {*document.RULE_KEYS, "rules", "connections"} - {"match", "nth", "probability", "records", "mount"}
+    keys = {*document.RULE_KEYS, "rules", "connections", "expect"} - {"match", "nth", "probability", "records", "mount"}
     given = value if isinstance(value, dict) else {}
     return {key: one for key, one in given.items() if key in keys and isinstance(one, list)}
 
@@ -48,10 +51,6 @@ class Walk:
         said = Said()
         short = {key: given.pop(key) for key in document.RULE_KEYS if key in given}
         rules: list[Any] | None = given.pop("rules", None)
-        if document.EXPECT in given:
-            self._reader.complain(
-                "expectations are not supported by this version; leave `expect` out", (document.EXPECT,), key=True
-            )
         if short and rules is not None:
             self._reader.complain(
                 f"`{next(iter(short))}` at top level makes the file one rule; it cannot stand beside `rules`",
@@ -70,7 +69,11 @@ class Walk:
             said.rules.append(self._rule(_usable(rule) if read_rule is None else read_rule, path))
         for number, connection in enumerate(given.pop("connections", [])):
             said.connections.append(self._connection(connection, ("connections", number)))
-        said.given = {key: value for key, value in given.items() if key not in {"version", document.EXPECT}}
+        for number, expectation in enumerate(given.pop("expect", [])):
+            found_one = self._expectation(expectation, ("expect", number))
+            if found_one is not None:
+                said.expect.append(found_one)
+        said.given = {key: value for key, value in given.items() if key != "version"}
         return said
 
     def _rule(self, given: dict[str, Any], path: Path) -> Rule:
@@ -102,6 +105,29 @@ class Walk:
         faults, paths = self._faults(usable.get("faults", []), (*path, "faults"))
         checks.check_connection(faults, paths, self._reader)
         return Connection(usable.get("match", ConnectionMatch()), faults)
+
+    def _expectation(self, value: object, path: Path) -> Expectation | None:
+        """A mapping with one key, or a bare word, which has no parameters."""
+        if value is UNSET:
+            return None
+        if isinstance(value, str):
+            name, bare = value, True
+            parameters: object = {}
+        elif isinstance(value, dict) and len(value) == 1:
+            ((name, parameters),), bare = value.items(), False
+        else:
+            what = f"a mapping with {len(value)} keys" if isinstance(value, dict) else found(value)
+            self._reader.complain(f"found {what}; an expectation is a word, or a mapping with one key, its name", path)
+            return None
+        where = path if bare else (*path, name)
+        if name not in CHECKS:
+            self._reader.complain(unknown_name("expectation", name, sorted(CHECKS)), where, key=not bare)
+            return None
+        expectation: Expectation | None = self._reader.part(check_adapter(CHECKS[name]), parameters, where)
+        if expectation is not None:
+            for keys, message in expectation.check.problems():
+                self._reader.complain(message, (*where, *keys), key=not keys and not bare)
+        return expectation
 
     def _faults(self, values: list[object], path: Path) -> tuple[tuple[FaultSpec, ...], list[Path]]:
         faults, paths = [], []

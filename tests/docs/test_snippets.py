@@ -33,7 +33,7 @@ FOLLOWED = [
     "tls-and-http2",
 ]
 """Pages that say what to do, one task each."""
-OPTIONS = {f"CHAOSPROXY_{parameter.name.upper()}" for parameter in run.params} | {
+OPTIONS = {f"CHAOSPROXY_{parameter.name.upper().rstrip('_')}" for parameter in run.params} | {
     f"CHAOSPROXY_ORIGIN_{parameter.name.upper()}" for parameter in origin.params
 }
 VARIABLES = OPTIONS - {"CHAOSPROXY_SCENARIOS"} | {"CHAOSPROXY_SCENARIO"}

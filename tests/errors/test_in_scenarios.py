@@ -22,11 +22,11 @@ FILE = {
     "another version": ("version: 2\n", "1:10: version: found the number 2; expected 1"),
     "a list": (
         "- version: 1\n",
-        "1:1: found a list; expected a mapping with version, name, about, seed, upstream, rules, connections, match, nth, probability, records, mount, hops, faults",
+        "1:1: found a list; expected a mapping with version, name, about, seed, upstream, rules, connections, expect, match, nth, probability, records, mount, hops, faults",
     ),
     "prose": (
         "hello\n",
-        "1:1: found 'hello'; expected a mapping with version, name, about, seed, upstream, rules, connections, match, nth, probability, records, mount, hops, faults",
+        "1:1: found 'hello'; expected a mapping with version, name, about, seed, upstream, rules, connections, expect, match, nth, probability, records, mount, hops, faults",
     ),
     "a colon too many": (
         "version: 1\nname: a: b\n",
@@ -102,7 +102,7 @@ FILE = {
     "a control character": ("version: 1\nname: \x1b[2J\n", "2:7: the character '\\x1b' may not stand in YAML"),
     "a misspelt key": (
         "verison: 1\nfaults: []\n",
-        "1:1: unknown key 'verison'; did you mean 'version'? allowed: version, name, about, seed, upstream, rules, connections, match, nth, probability, records, mount, hops, faults",
+        "1:1: unknown key 'verison'; did you mean 'version'? allowed: version, name, about, seed, upstream, rules, connections, expect, match, nth, probability, records, mount, hops, faults",
     ),
     "a misspelt key inside": (
         "version: 1\nrules:\n- match: {pth: /a}\n",
@@ -252,9 +252,9 @@ FILE = {
         "version: 1\nhops:\n  - preset: nginx-1.22\n",
         "3:13: unknown preset 'nginx-1.22'; no preset is shipped with this version; write the hop's faults",
     ),
-    "expectations": (
+    "an expectation without its limit": (
         "version: 1\nexpect: [head]\n",
-        "2:1: expectations are not supported by this version; leave `expect` out",
+        "2:10: `within` is required",
     ),
     "65 faults": (
         "version: 1\nfaults: [" + "buffer: 1KiB, " * 65 + "]",

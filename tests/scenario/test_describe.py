@@ -56,7 +56,7 @@ BAD = {
     "unknown key": "version: 1\nsed: 7",
     "rules and faults": "version: 1\nrules: []\nfaults: [x_hold: 1]\n",
     "faults and hops": "version: 1\nhops: []\nfaults: []\n",
-    "expect": "version: 1\nexpect: []",
+    "an expectation that is none": "version: 1\nexpect: [{first_event: {within: 5}}]",
     "unknown fault": "version: 1\nfaults: [bufer: 1]",
     "two faults in one": "version: 1\nfaults: [{x_hold: 1, x_stall: 1s}]",
     "no fault in one": "version: 1\nfaults: [{}]",

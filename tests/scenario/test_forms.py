@@ -415,7 +415,12 @@ def test_labels_count_by_kind():
         ("hops: [x]", "expected a mapping with name, faults"),
         ("rules: [x]", "expected a mapping with match"),
         ("rules: x", "rules: found 'x'; expected a list"),
-        ("expect: [{first_event: {within: 500ms}}]", "expectations are not supported by this version"),
+        (
+            "expect: [{first_event: {within: 500}}]",
+            "within: found the number 500: a number without a unit is no duration",
+        ),
+        ("expect: [frist_event]", "unknown expectation 'frist_event'; did you mean 'first_event'?"),
+        ("expect: [{head: 1s, gap: 1s}]", "found a mapping with 2 keys; an expectation is a word"),
         ("expect: 5", "expect: found the number 5; expected a list"),
         ("name: 5", "quote it if it is text"),
         ("seed: 1.5", "expected a whole number"),

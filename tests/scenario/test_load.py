@@ -61,14 +61,6 @@ def test_a_misspelt_key_is_one_mistake():
     assert [one.message.partition(" allowed")[0] for one in problems] == ["unknown key 'att'; did you mean 'at'?"]
 
 
-@pytest.mark.parametrize("source", ["version: 1\nfoo: 1\n", "version: 1\nexpct: []\n", "[1]"])
-def test_what_is_refused_is_not_suggested(source):
-    (problem,) = examine(source)[1]
-    assert "connections" in problem.message, "the other keys are"
-    assert "expect," not in problem.message + ","
-    assert "'expect'" not in problem.message
-
-
 def test_a_very_long_key_has_no_nearest_name():
     _, (problem,) = examine(f"version: 1\n{'seed' * 20}: 1\n")
     assert "did you mean" not in problem.message

@@ -1,0 +1,37 @@
+"""What is kept of an exchange beyond what the journal shows, because a check will ask for it.
+
+Rules: only there where the scenario expects something; bounded. Must not know: the checks.
+"""
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+MOST_EVENTS = 100_000
+"""Times of so many events are kept, each way; of those behind them a check knows nothing."""
+Times: TypeAlias = "array[float]"
+
+
+def _times() -> Times:
+    return array("d")
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Of one exchange."""
+
+    began: float
+    """When the request's first byte came, on a clock that all exchanges of a run share, in seconds."""
+    scenario: object = None
+    """Whose expectations they are: a proxy may change its scenario."""
+    checks: Sequence[int] = ()
+    """Which of these are about it, counted from 0."""
+    request: bytes | None = None
+    """A digest of the request's body."""
+    events_in: Times = field(default_factory=_times)
+    """When each event came from the upstream, in seconds from the request's first byte."""
+    events_out: Times = field(default_factory=_times)
+    """When each event went to the client."""
+    same: bool | None = None
+    """Whether the body went out as it came; None: no upstream has answered."""

@@ -1,0 +1,70 @@
+"""The pen of an exchange that will be judged: writes down also when each event passed, and compares what the checks compare.
+
+It is there only where the scenario expects something; whatever it sees goes the long way. Must not know: the checks.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+from chaosproxy.chain.line import Line
+from chaosproxy.journal.evidence import MOST_EVENTS, Evidence, Times
+from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.model.messages import Data
+from chaosproxy.proxy.observer import Observer
+
+
+class Witness(Observer):
+    """An observer with evidence."""
+
+    __slots__ = ("_asked", "_came", "_evidence", "_went")
+
+    watches = True
+
+    def __init__(self, record: ExchangeRecord, began: float) -> None:
+        super().__init__(record, began)
+        self._evidence = record.evidence = Evidence(began)
+        self._asked, self._came, self._went = (hashlib.blake2b(digest_size=16) for _ in range(3))
+
+    def asked(self, payload: bytes) -> None:
+        self._asked.update(payload)
+
+    def arrived(self, payload: bytes, now: float) -> None:
+        super().arrived(payload, now)
+        self._came.update(payload)
+
+    def delivered(self, payload: bytes, now: float) -> None:
+        super().delivered(payload, now)
+        self._went.update(payload)
+
+    def passed(self, piece: Data, now: float) -> None:
+        super().passed(piece, now)
+        self._came.update(piece.payload)
+        self._went.update(piece.payload)
+        evidence = self._evidence
+        self._note(evidence.events_in, len(evidence.events_in) + len(piece.ends), now)
+        if not self._coded:
+            self._note(evidence.events_out, len(evidence.events_out) + len(piece.ends), now)
+
+    def have_passed(self, times: Sequence[float], sizes: Sequence[int], last_event: float | None) -> None:
+        raise AssertionError("the lane is closed to what is watched")
+
+    def events_in(self, count: int, now: float) -> None:
+        super().events_in(count, now)
+        self._note(self._evidence.events_in, count, now)
+
+    def events_out(self, count: int, now: float) -> None:
+        super().events_out(count, now)
+        if not self._coded:
+            self._note(self._evidence.events_out, count, now)
+
+    def _note(self, times: Times, count: int, now: float) -> None:
+        """There have been so many by now."""
+        new = min(count, MOST_EVENTS) - len(times)
+        if new > 0:
+            times.extend([now - self._began] * new)
+
+    def totals(self, request: Line, response: Line) -> None:
+        super().totals(request, response)
+        self._evidence.request = self._asked.digest()
+        if self.record.times.upstream_head is not None:
+            self._evidence.same = self._came.digest() == self._went.digest()
