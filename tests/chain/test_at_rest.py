@@ -16,8 +16,10 @@ PLAIN = ResponseHead(200, ((b"content-type", b"text/plain"),), framing=Framing.C
 
 
 def test_a_body_without_records_has_none(play):
-    played = play([Cut(at=Trigger(event=1))], [(1.0, b"data: 1\n\n"), (2.0, b"x"), (3.0, End())], head=PLAIN)
-    assert (played.records_in, played.records_out, played.bytes_out) == (0, 0, 10)
+    script = [(1.0, b"data: 1\n\n"), (2.0, b"x"), (3.0, End())]
+    for faults in ([], [Cut(at=Trigger(event=1))]):
+        played = play(faults, script, head=PLAIN)
+        assert (played.records_in, played.records_out, played.bytes_out) == (0, 0, 10)
     assert played.not_fired == [("cut", "no records")]
 
 
@@ -77,11 +79,14 @@ def test_who_is_rung_by_another_exchange_is_woken_at_once(play):
 
 
 def test_so_is_one_that_rests_among_others(chain_of):
-    chain: Chain = chain_of([Timeout(idle=50.0), Shared(), Timeout(idle=60.0)])
+    chain: Chain = chain_of([Timeout(total=50.0), Shared(), Timeout(total=60.0)])
+    rung: list[float] = []
+    chain.alarm = rung.append
     chain.start(0.0)
+    assert chain.due == 50.0
     stage = chain.response.stages[1]
     stage.fault.bell = stage.rung  # as where exchanges share something
     stage.fault.ring(1.5)
-    assert chain.due == 1.5
+    assert (chain.due, rung) == (1.5, [1.5])
     chain.wake(1.5)
     assert [(note.fault, note.detail) for note in chain.notes] == [("shared", "woken")]

@@ -85,7 +85,7 @@ def judge(package: str, seed: int, size: int, tests: Map) -> tuple[int, int, int
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("packages", nargs="*", metavar="PACKAGE", help=", ".join(PACKAGES))
-    parser.add_argument("--sample", type=int, default=60, help="mutants of each package")
+    parser.add_argument("--sample", type=int, default=32, help="mutants of each package")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--map", type=Path, help="which test goes through which line: read if it is there, else written"

@@ -17,6 +17,7 @@ EXPLAINED: dict[tuple[str, str], str] = {
     ("chain/edited.py Edited._body_over", KEPT): "nothing kept makes an empty piece, which no place lets go",
     ("chain/editing.py Editing._marked", "if not self.edited -> if False"): "the same pieces, made anew",
     ("chain/exit.py Exit.close", "self.size = 0 -> pass"): "closed it has room, whatever its size",
+    ("chain/exit.py ", "64 -> 65"): "a figure of choice; nothing depends on the byte",
     ("chain/fault.py ", "1 -> 2"): "stand-ins for tests: a real exchange says its own stream",
     ("chain/leaving.py Leaving.unheard", "frozenset(found) if found else NOBODY -> frozenset(found)"): (
         "both are empty; the one takes no room of its own"
