@@ -50,6 +50,7 @@ FAULTS = {
     "reorder": Variant(f"{{{_NEVER}}}", "{at: {event: 1, every: 2}}"),
     "respond": Variant("{status: 503, if: {client_headers: {x-never: yes}}}", None),
     "retry_upstream": Variant("{on: error, if: {client_headers: {x-never: yes}}}", "5xx"),
+    "slow_reader": Variant(f"{{rate: 1MiB/s, {_ELSEWHERE}}}", "1MiB/s"),
     "stall": Variant(f"{{for: 10ms, {_NEVER}}}", "{for: 10ms, at: {event: 1, every: 2}}"),
     "strip": Variant(f"{{what: done, {_ELSEWHERE}}}", "[done, usage, comments]"),
     "timeout": Variant("{idle: 60s}", None),

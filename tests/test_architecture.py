@@ -90,6 +90,7 @@ PUBLIC = {
         "Reorder",
         "Respond",
         "RetryUpstream",
+        "SlowReader",
         "Stall",
         "Strip",
         "Timeout",

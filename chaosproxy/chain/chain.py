@@ -112,6 +112,12 @@ class Chain(Leaving):
         return any(stage.fault.serves_half_close and not stage.inert for stage in self._responses)
 
     @property
+    def narrow(self) -> int:
+        """See `Fault.narrow`: that of the first fault which makes the upstream wait."""
+        waits = (stage.fault for stage in self._responses if not stage.inert and stage.fault.capacity)
+        return next(waits, Neutral()).narrow
+
+    @property
     def end_cause(self) -> str | None:
         """The fault whose End has come through; None: it is the upstream's."""
         terminal = self.response.exit.terminal

@@ -84,6 +84,9 @@ class Fault:
     whether something came in between; a limit of the rest would cut the piece in which it lies."""
     blocked: bool = False
     """Set by the chain before `wake` and `reached`: what is nearer the receiver takes nothing at present."""
+    narrow: int = 0
+    """So few bytes shall wait in the upstream's socket, if what it says comes straight to here; 0: as many as the system
+    likes."""
     unfired: str = ""
     """Why it will not act, if the fault itself knows: the `reason` of `not_fired`."""
     noted: bool = False

@@ -32,6 +32,7 @@ from chaosproxy.faults.replace_body import ReplaceBody
 from chaosproxy.faults.resegment import Resegment
 from chaosproxy.faults.respond import Respond
 from chaosproxy.faults.retry_upstream import RetryUpstream
+from chaosproxy.faults.slow_reader import SlowReader
 from chaosproxy.faults.stall import Stall
 from chaosproxy.faults.strip import Strip
 from chaosproxy.faults.timeout import Timeout
@@ -65,6 +66,7 @@ __all__ = [
     "Resegment",
     "Respond",
     "RetryUpstream",
+    "SlowReader",
     "Stall",
     "Strip",
     "Timeout",

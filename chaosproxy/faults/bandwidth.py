@@ -13,7 +13,7 @@ from chaosproxy.chain.actions import Action, Actions, At
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.chain.pieces import Remains
 from chaosproxy.model.messages import Data
-from chaosproxy.model.units import Rate, Size, show_size
+from chaosproxy.model.units import Rate, Size, show_rate
 from chaosproxy.model.vocabulary import Way
 
 PACKET: Final = 1460
@@ -60,8 +60,7 @@ class RunningBandwidth(Fault):
         self._since = -math.inf
         self._sent = 0
         """The line has been busy since then, and has sent so many bytes when what it has been given is through."""
-        amount = show_size(int(spec.rate))
-        self._detail = f"{amount if spec.rate % 1024 == 0 else f'{amount}B'}/s"
+        self._detail = show_rate(spec.rate)
 
     def data(self, data: Data, now: float) -> Actions:
         if self._ready < now - self._burst / self._rate:

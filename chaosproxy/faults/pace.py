@@ -59,7 +59,10 @@ class Pace(FaultSpec):
         if not self.every:
             return Neutral()
         if self.region == "body":
-            return RunningPace(self, context)
+            most = self.events or self.bytes or 1
+            turn = counted(most, "byte" if self.events is None else "event")
+            detail = f"{turn} every {show_duration(self.every)}"
+            return RunningPace(most, self.every / context.speed, detail, events=self.events is not None)
         dribble = Dribble(self.region, self.bytes or 1, self.every / context.speed)
         detail = f"{self.region}: {counted(dribble.nbytes, 'byte')} every {show_duration(self.every)}"
         return RunningAsk(dribble, detail, possible=self.way is Way.REQUEST or context.protocol != "h2")

@@ -1,4 +1,4 @@
-"""The running `pace`, over the body.
+"""The running `pace` over the body, and `slow_reader`: so much in each turn.
 
 Rules: it holds the pieces whole, and what ends the message behind them; a turn cuts what it needs, so that a long piece
 costs nothing in advance. Must not know: heads and size lines (`asking.py`).
@@ -6,16 +6,11 @@ costs nothing in advance. Must not know: heads and size lines (`asking.py`).
 
 import math
 from collections import deque
-from typing import TYPE_CHECKING
 
 from chaosproxy.chain.actions import Action, Actions, PassOn
-from chaosproxy.chain.fault import Context, Fault
+from chaosproxy.chain.fault import Fault
 from chaosproxy.chain.pieces import Remains
 from chaosproxy.model.messages import Abort, Data, End, Event, Trailers
-from chaosproxy.model.units import counted, show_duration
-
-if TYPE_CHECKING:
-    from chaosproxy.faults.pace import Pace
 
 ROOM = 64 * 1024
 """Body bytes that may wait for their turn; then the sender has to."""
@@ -26,24 +21,22 @@ class RunningPace(Fault):
 
     capacity = ROOM
 
-    def __init__(self, spec: "Pace", context: Context) -> None:
-        self._events = spec.events
-        self._most = spec.events or spec.bytes or 1
-        self._every = spec.every / context.speed
-        turn = counted(self._most, "byte" if spec.events is None else "event")
-        self._detail = f"{turn} every {show_duration(spec.every)}"
+    def __init__(self, most: int, every: float, detail: str, *, events: bool = False) -> None:
+        """`most` bytes, or events, in each turn, `every` so many seconds."""
+        self._most, self._every, self._detail = most, every, detail
+        self._events = events
         self._waiting: deque[Remains | Event] = deque()
-        self._turn = -math.inf
-        """When the present turn began."""
+        self._next = -math.inf
+        """When the present turn is over."""
         self._used = 0
         """Bytes or records that have left in it."""
 
     def data(self, data: Data, now: float) -> Actions:
-        if self._events is not None and self.kind is None:
+        if self._events and self.kind is None:
             return (data,)
         self.held += len(data.payload)
-        if not self._waiting and now >= self._turn + self._every:
-            self._turn, self._used = now, 0
+        if not self._waiting and now >= self._next:
+            self._next, self._used = now + self._every, 0
         self._waiting.append(Remains(data))
         return self._go_on(now)
 
@@ -69,16 +62,16 @@ class RunningPace(Fault):
             first = waiting[0]
             if isinstance(first, Remains):
                 if self._used >= self._most:
-                    if self._turn + self._every > now:
+                    if self._next > now:
                         break
-                    self._turn, self._used = self._turn + self._every, 0
+                    self._next, self._used = self._next + self._every, 0
                 actions.append(self._what_fits(first))
                 if first.left:
                     continue
             else:
                 actions.append(first)
             waiting.popleft()
-        self.due = self._turn + self._every if waiting else math.inf
+        self.due = self._next if waiting else math.inf
         if waiting:
             actions += self.once(self._detail)
         return tuple(actions)
@@ -87,11 +80,11 @@ class RunningPace(Fault):
         """What of a piece the present turn carries, which is at least something."""
         cut = data.left
         left = self._most - self._used
-        if self._events is None:
+        if not self._events:
             cut = min(cut, left)
         elif data.records >= left:
             cut = data.end_of(left)
         piece = data.take(cut)
-        self._used += len(piece.payload) if self._events is None else len(piece.ends)
+        self._used += len(piece.payload) if not self._events else len(piece.ends)
         self.held -= len(piece.payload)
         return piece

@@ -164,6 +164,12 @@ def show_size(nbytes: int) -> str:
     return str(nbytes)
 
 
+def show_rate(rate: float) -> str:
+    """`32KiB/s`, or `1500B/s` where it is no whole number of KiB."""
+    amount = show_size(int(rate))
+    return f"{amount if rate % 1024 == 0 else f'{amount}B'}/s"
+
+
 def counted(number: int, noun: str) -> str:
     """`1 byte`, `2 bytes`; for nouns whose plural takes an s."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

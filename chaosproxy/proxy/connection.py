@@ -48,8 +48,8 @@ class Connection(Output):
     """The reader of one connection; `handle` says what a signal means on its side."""
 
     __slots__ = (
-        "_clock", "_ending", "_left", "_portion", "_wake", "deaf", "lingering", "number", "over", "paused", "shortcut",
-        "wire",
+        "_clock", "_ending", "_left", "_portion", "_wake", "deaf", "lingering", "most", "number", "over", "paused",
+        "shortcut", "wire",
     )  # fmt: skip
 
     def __init__(
@@ -67,6 +67,8 @@ class Connection(Output):
         self.over = False
         """The peer has said its last."""
         self._portion = READ
+        self.most = READ
+        """Bytes of a read at most."""
         self.paused = False
         self.deaf = False
         """Nothing is read, whoever wants to."""
@@ -137,7 +139,7 @@ class Connection(Output):
         began = now = self._clock.current_time()
         signals: list[Signal] | None
         for _ in range(READS_PER_TURN):
-            portion = self._portion
+            portion = min(self._portion, self.most)
             try:
                 data = self.transport.recv(portion)
             except TruncatedError as error:

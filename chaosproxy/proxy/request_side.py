@@ -124,6 +124,8 @@ class RequestSide(ABC):
             self._observer.removed("accept-encoding")
         if head.asked:
             connection.dribble()
+        if plan.faulty and plan.chain.narrow:
+            connection.narrow(plan.chain.narrow)
         events: list[Event] = [rewritten]
         if self._end_early:
             events.append(End())

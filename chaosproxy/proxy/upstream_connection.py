@@ -16,6 +16,7 @@ from chaosproxy.proxy.lanes import Lanes
 from chaosproxy.proxy.output import Spawn
 from chaosproxy.proxy.together import Together
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session, Signal, Stopped
+from chaosproxy.wire.plain import receive_less
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
 
@@ -124,6 +125,16 @@ class UpstreamConnection(Carrier[UpstreamListener]):
         stream = self.session.open()
         self.exchanges[stream] = listener
         return stream
+
+    def narrow(self, nbytes: int) -> None:
+        """Take no more than so many bytes from the peer at a time, and have the system hold little more; HTTP/1 only, for
+        the exchange that it now carries, which is its last. (On HTTP/2 the stream's window does it.)"""
+        if self.session.multiplexed:
+            return
+        self.most = nbytes
+        if self.transport.descriptor is not None:
+            receive_less(self.transport.descriptor, nbytes)
+        self.session.close()
 
     def end(self, stream: int, abort: Abort, now: float) -> None:
         """The exchange on `stream` ends it. Where that ends the whole connection, its siblings lose it too."""

@@ -8,6 +8,7 @@ Must not know: TLS, HTTP, how an ending is timed (`close.py`).
 
 import contextlib
 import errno
+import os
 import socket
 import sys
 from collections.abc import Awaitable
@@ -30,6 +31,17 @@ else:
 
     def _unacknowledged(descriptor: int) -> int:  # noqa: ARG001 - the signature of the Linux one
         return 0
+
+
+LEAST_RECEIVED = 16 * 1024
+"""Below it a kernel drops what comes in the window that it has announced before, and the peer repeats it for seconds."""
+
+
+def receive_less(descriptor: int, nbytes: int) -> None:
+    """Have the kernel hold about so many bytes that have come and not been read, 16 KiB at least (SO_RCVBUF, which Linux
+    doubles for its own needs). The window that it has announced already, 64 KiB at first, may still be used."""
+    with socket.socket(fileno=os.dup(descriptor)) as twin:
+        twin.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, max(nbytes, LEAST_RECEIVED))
 
 
 class Plain:

@@ -71,7 +71,7 @@ def may_wait(world: World) -> bool:
         or too_small  # a buffer that never holds as many events as it waits for
         or _mentions(world.document, "silence", "forever", "blackhole", "abort_upstream", "connections")
         or any(answer.ending in ("silence", "goaway") for answer in world.answers.values())
-        or (large and _mentions(world.document, "bandwidth", "pace", "resegment"))
+        or (large and _mentions(world.document, "bandwidth", "pace", "resegment", "slow_reader"))
     )
 
 
