@@ -12,8 +12,8 @@ from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.endings import ABORT
 from chaosproxy.chain.fault import Condition, Fault, FaultSpec
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.faults import Blackhole, Buffer, ClientAbort, Latency, Stall, Timeout
-from chaosproxy.model.messages import Data, End, Interim, ResponseHead
+from chaosproxy.faults import Blackhole, Buffer, ClientAbort, Cut, Latency, Stall, Timeout
+from chaosproxy.model.messages import Abort, Data, End, Interim, ResponseHead
 from chaosproxy.model.vocabulary import Framing, Way
 from chaosproxy.testing.play import POST, Cue, Upload
 
@@ -55,6 +55,15 @@ def test_what_is_due_leaves_in_front_of_an_answer_though_nobody_has_rung_yet(cha
     chain.response.push_control(Interim(103), 0.0)
     chain.request.push([Data(b"12345")], 2.0)
     assert [type(event) for event in chain.response.take(2.0)] == [Interim, ResponseHead, Data, End]
+
+
+def test_and_in_front_of_an_ending(chain_of):
+    chain: Chain = chain_of([Latency(delay=1.0), Cut(at=Trigger(bytes=4), way=Way.REQUEST)])
+    chain.start(0.0)
+    chain.request.push_control(POST, 0.0)
+    chain.response.push_control(Interim(103), 0.0)
+    chain.request.push([Data(b"12345")], 2.0)
+    assert [type(event) for event in chain.response.take(2.0)] == [Interim, Abort]
 
 
 class Alarmed(Fault):

@@ -6,6 +6,8 @@ GOAWAY = (
     " -> context.protocol == 'h2' and context.stream <= _last(ending, out)"
 )
 
+IDLE = "type(first) is Span and first.next is exit_ and (now < self.due) -> first.next is exit_ and now < self.due"
+
 EXPLAINED: dict[tuple[str, str], str] = {
     ("framing/sse.py _is_crlf_event", "2 -> 3"): "the long way finds the same",
     ("framing/sse.py _is_crlf_event", "3 -> 4"): "the long way finds the same",
@@ -22,6 +24,7 @@ EXPLAINED: dict[tuple[str, str], str] = {
     ("chain/leaving.py Leaving.unheard", "frozenset(found) if found else NOBODY -> frozenset(found)"): (
         "both are empty; the one takes no room of its own"
     ),
+    ("chain/line.py Line.idle", IDLE): "where places may rest the first node is a span",
     ("chain/line.py Line.take", "full and exit_.has_room(now) -> full"): "who moves up asks for room again",
     ("chain/line.py Line.take", "full and exit_.has_room(now) -> full or exit_.has_room(now)"): "it looks in vain",
     ("chain/pieces.py _part", "first < behind -> first <= behind"): "of no ends it makes the same empty tuple",
