@@ -163,6 +163,13 @@ def test_one_that_is_too_long_is_not_the_next_one_instead():
     assert played.not_fired == [("upper", "record too long")]
 
 
+def test_one_that_is_too_long_is_not_read_for_what_it_holds():
+    long = b"data: x" + b"x" * LIMIT + b"\n\n"
+    played = play([Upper(at=Trigger(match="x|3"))], [(1.0, EVENTS[0]), (2.0, long), (3.0, EVENTS[2])])
+    assert played.data == EVENTS[0] + long + X
+    assert played.fired == [(3.0, "upper", "event 3")]
+
+
 def test_one_that_is_too_long_counts():
     long = b"data: " + b"x" * LIMIT + b"\n\n"
     played = play([Upper(at=Trigger(event=1, every=2))], [(1.0, EVENTS[0]), (2.0, long), (3.0, EVENTS[2])])

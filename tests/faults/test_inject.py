@@ -5,6 +5,7 @@ import pytest
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
+from chaosproxy.errors import ScenarioError
 from chaosproxy.faults import Cut, Inject
 from chaosproxy.faults.octets import Hex
 from chaosproxy.faults.written import EventFields
@@ -49,6 +50,8 @@ FORMS = {
     "empty message": (GRPC_WEB, {"message": b""}, b"\0\0\0\0\0", "a message"),
     "bytes in messages": (GRPC, {"bytes": b"\0\0\0\0\0"}, b"\0\0\0\0\0", "bytes"),
     "a long event": (SSE, {"event": "x", "size": 20}, b"data: x" + b"x" * 11 + b"\n\n", "an event of 20 bytes"),
+    "a long event of an id": (SSE, {"event": EventFields(id="1"), "size": 20}, b"id: 1\ndata: xxxxxx\n\n", "an event of 20 bytes"),
+    "a retry alone": (SSE, {"event": EventFields(retry=5)}, b"retry: 5\n\n", "an event"),
     "a long comment": (SSE, {"comment": "p", "size": 12}, b": pxxxxxxx\n\n", "a comment of 12 bytes"),
     "long bytes": (SSE, {"bytes": b": ", "size": 5}, b": xxx", "bytes of 5 bytes"),
     "a long line": (LINES, {"line": "a", "size": 5}, b"axxx\n", "a line of 5 bytes"),
@@ -265,6 +268,15 @@ def test_bytes_stand_in_any_body(answer):
 def test_the_length_goes():
     length = ResponseHead(200, ((b"content-length", b"3"),), framing=Framing.LENGTH)
     assert play([Inject(bytes=b"i")], [(1.0, b"abc")], head=length).head[1].framing is Framing.CHUNKED
+
+
+def test_a_coder_that_stands_before_it_is_refused_unless_bytes_are_put_in():
+    text = "version: 1\nfaults:\n  - compress: gzip\n  - inject: {}\n"
+    with pytest.raises(ScenarioError, match="reads records"):
+        load(text.format("{event: x}"))
+    with pytest.raises(ScenarioError, match="reads records"):
+        load(text.format("{bytes: x, at: {event: 1}}"))
+    assert load(text.format("{bytes: x, at: {bytes: 1}}"))
 
 
 def test_an_upload():

@@ -42,6 +42,7 @@ CHANGES = {
     "replace in a message": (GRPC, {"replace": (("b", b"bbb"),)}, message(b"abc"), message(b"abbbc")),
     "insert in plain data": (SSE, {"insert": b"--"}, event(b"abcd"), event(b"ab--cd")),
     "insert between characters": (SSE, {"insert": b"-"}, event("aé".encode()), event("a-é".encode())),
+    "insert before a character": (SSE, {"insert": b"-"}, event("éa".encode()), event("-éa".encode())),
     "insert in the text": (
         SSE, {"insert": SEPARATOR}, event(b'{"id":"long long long","choices":[{"delta":{"content":"abcd"}}]}'),
         event(b'{"id":"long long long","choices":[{"delta":{"content":"ab' + SEPARATOR + b'cd"}}]}'),
@@ -139,6 +140,16 @@ def test_a_chunk_of_any_body(answer):
     script = [(1.0, b"ab"), (2.0, b"cd"), (3.0, End())]
     assert play([Mutate(bytes=b"-", at=Trigger(chunk=2))], script, head=answer).data == b"ab-"
     assert play([Mutate(insert=b"-", at=Trigger(chunk=1, every=1))], script, head=answer).data == b"a-bc-d"
+
+
+def test_the_trailers_of_grpc_web_hold_no_message():
+    web, trailers = head(b"application/grpc-web"), b"\x80\0\0\0\3a:b"
+    at = Trigger(terminal="before")
+    for how in ({"replace": (("a", b"b"),)}, {"insert": b"-"}):
+        played = play([Mutate(at=at, **how)], [(1.0, message(b"x") + trailers), (2.0, End())], head=web)
+        assert (played.data, played.not_fired) == (message(b"x") + trailers, [("mutate", "nothing to change")])
+    played = play([Mutate(strip_tail=1, at=at)], [(1.0, message(b"x") + trailers), (2.0, End())], head=web)
+    assert played.data == message(b"x") + trailers[:-1]
 
 
 # ---- at a byte
@@ -286,6 +297,7 @@ def test_what_cannot_be_has_its_place(refused, text, column, words):
         ("{json: {a.b: [1, {c: null}]}}", Mutate(json=(("a.b", [1, {"c": None}]),))),
         ("{delete: done, at: {terminal: before}}", Mutate(delete=("done",), at=Trigger(terminal="before"))),
         ("{delete: [a, b], way: request}", Mutate(delete=("a", "b"), way=Way.REQUEST)),
+        ("{bytes: '', at: {event: 2}}", Mutate(bytes=b"", at=Trigger(event=2))),
         ("{strip_tail: 2, if: {status: 200}}", Mutate(strip_tail=2, if_=Condition(status=200))),
     ],
 )
