@@ -24,6 +24,8 @@ def plan(line: "Line", now: float) -> None:
     line.dirty = False
     due = rings = math.inf
     unseen = NONE
+    coming = events = 0
+    """Of what leaves the place before unseen: it comes here, and may be let go in the same ring."""
     span: Span | None = None
     for stage in line.stages:
         if not stage.clocked:
@@ -41,9 +43,12 @@ def plan(line: "Line", now: float) -> None:
         if stage.outbox:
             time = max(stage.outbox[0][0], stage.floor)
             if time > now:  # else it has no room, which is no deadline: who makes room moves it
-                if delays := _delays_behind(stage, line):
+                coming, events = coming + stage.out_bytes, events + len(stage.outbox)
+                if delays := _delays_behind(stage, line, coming, events):
                     unseen = [*unseen, stage]
                     due = min(due, time)
+                else:
+                    coming = events = 0
                 rings = min(rings, time + delays)
         if (stage.rest is not None or stage.hears_of_room) and stage.idles and not stage.next.has_room(now):
             _stop_clock(stage, line, now)
@@ -67,13 +72,14 @@ def _stop_clock(stage: Stage, line: "Line", now: float) -> None:
         line.stopped = [*line.stopped, stage]
 
 
-def _delays_behind(stage: Stage, line: "Line") -> float:
-    """For how long nobody can tell whether what waits at `stage` has left it; 0 if somebody can at once."""
+def _delays_behind(stage: Stage, line: "Line", size: int, events: int) -> float:
+    """For how long nobody can tell whether what waits at `stage`, or will by then, has left it: so many bytes in so many
+    pieces. 0 if somebody can at once."""
     span = stage.next
     following = span.next if type(span) is Span else None
     if type(span) is not Span or type(following) is not Stage:
         return 0.0
-    fault, size = following.fault, stage.out_bytes
+    fault = following.fault
     if (
         not fault.delays
         or following.rest is not None
@@ -86,7 +92,7 @@ def _delays_behind(stage: Stage, line: "Line") -> float:
         or line.entry
         or line.stopped
         or following.out_bytes + fault.held + size >= fault.capacity
-        or len(following.outbox) + len(stage.outbox) >= FEW
+        or len(following.outbox) + events >= FEW
         or not span.is_far(size)
     ):
         return 0.0

@@ -85,6 +85,13 @@ def test_the_room_of_a_line_is_given_back_in_time(play):
     assert played.body == [(3.0, DATA), (4.0, DATA)]
 
 
+def test_what_comes_unseen_counts_where_it_goes_on_unseen(play):
+    """Three lines: what leaves the first unseen must not find room in the third that the second has taken already."""
+    lines = [Latency(delay=0.5), Latency(delay=1.0), Latency(delay=2.25, capacity=20)]
+    played = play(lines, [(0.0, DATA), (1.0, DATA), (1.25, [DATA, DATA]), (9.0, End())])
+    assert [time for time, _ in played.body] == [3.75, 4.75, 5.0, 6.0]
+
+
 def test_a_client_that_leaves_meets_what_is_where_it_should_be(play):
     played = play(far(Cut(at=Trigger(event=9))), [(1.0, DATA), (2.5, "hangup")])
     assert played.cancelled_at == 2.5
