@@ -163,7 +163,7 @@ class ClientSide:
     def _ended(self, ending: Ending) -> Ending:
         """The clean end is sent: as what it stands in the journal, and what was asked to be done then."""
         session, head = self.connection.session, self._head
-        if head is None or session.multiplexed:
+        if head is None or session.multiplexed or head.framing is Framing.TUNNEL:
             return ending
         for one in head.asked:
             if isinstance(one, Linger):

@@ -226,7 +226,7 @@ def choice(options: Sequence[Any]) -> Leaf:
             raise Mismatch(f"{'one of ' if len(by_word) > 1 else ''}{words}", nearest(word, by_word).strip())
         raise Mismatch(f"{'one of ' if len(by_word) > 1 else ''}{words}")
 
-    numbers = [int(word) for word in by_word if word.isdigit()]
+    numbers = [float(word) if "." in word else int(word) for word in by_word if word.replace(".", "", 1).isdigit()]
     return Leaf(parse, or_variable({"enum": [*by_word, *numbers]}))
 
 

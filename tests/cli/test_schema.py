@@ -16,3 +16,6 @@ def test_the_schema_is_json_and_a_schema():
     validator = jsonschema.Draft202012Validator(found)
     assert validator.is_valid({"version": 1, "rules": [{"match": {"path": "/a"}}]})
     assert not validator.is_valid({"version": 1, "rules": [{"match": {"pth": "/a"}}]})
+    # What YAML reads as a number stands for the word that it looks like.
+    assert validator.is_valid({"version": 1, "faults": [{"framing": {"http": 1.0}}]})
+    assert not validator.is_valid({"version": 1, "faults": [{"framing": {"http": 1.1}}]})

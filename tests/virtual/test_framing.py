@@ -262,3 +262,24 @@ def test_on_http2_there_is_only_a_length_to_lie_about(fault, reason):
             assert record.end.how == "clean"
 
     trio.run(main, clock=MockClock(autojump_threshold=0))
+
+
+async def test_a_tunnel_that_ends_is_closed_at_once(autojump_clock):
+    request = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: chat\r\n\r\n"
+    switched = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: chat\r\n\r\n"
+    those = faults({"linger": "60s"}, {"framing": {"http": "1.0"}}, {"chunk_syntax": 1})
+    async with linked(those, Origin([switched, b"hi", Ending.FIN]).serve) as proxied:
+        client = RawClient(proxied.connect())
+        began = trio.current_time()
+        await client.send(request)
+        await client.read_until(b"hi")
+        client.transport.fin()
+        assert await client.read_all(within=100.0) is Ending.FIN
+        assert client.ended_at - began == pytest.approx(0.0)
+        record = await proxied.last()
+    assert client.body == b"hi"
+    assert sorted((one.fault, one.reason) for one in record.not_fired) == [
+        ("chunk_syntax", "protocol"),
+        ("framing", "no body"),
+        ("linger", "protocol"),
+    ]
