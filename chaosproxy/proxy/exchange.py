@@ -285,4 +285,8 @@ class Exchange:
         self._house.bug(self, error)
         self._busy = False
         detail = f"{type(error).__name__}: {error}"
-        self._end(self.client.abort, Abort("internal", Peer.PROXY, status=500, detail=detail), now)
+        try:
+            self._end(self.client.abort, Abort("internal", Peer.PROXY, status=500, detail=detail), now)
+        except Exception:  # noqa: BLE001 - what fails whenever it is asked is not asked at the end either
+            self._plan = None
+            self._finish_if_over(now)

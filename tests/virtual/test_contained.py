@@ -83,6 +83,20 @@ async def test_over_http1_the_client_is_let_go_and_the_next_one_served(way, auto
     assert "x_wrong" in caplog.text
 
 
+async def test_one_that_fails_whenever_it_is_asked_is_not_asked_for_ever(autojump_clock, caplog):
+    """At a time that comes, and again when the exchange ends for that."""
+    async with linked(scenario(fails="wake"), Origin([HEAD, Pause(2), b"1\r\na\r\n0\r\n\r\n"]).serve) as proxied:
+        async with RawClient(proxied.connect()) as client:
+            await client.send(GET % b"wrong")
+            assert await client.read_all() is Ending.FIN
+        record = await proxied.last()
+        async with RawClient(proxied.connect()) as other:
+            await other.send(GET % b"right")
+            await other.read_until(b"1\r\na\r\n0\r\n\r\n")
+    assert (record.request.path, record.end.by, record.end.cause) == ("/wrong", "proxy", "internal")
+    assert "ZeroDivisionError('wrong')" in record.detail
+
+
 async def test_over_http2_the_other_streams_of_the_upstream_live(autojump_clock, caplog):
     connections = []
 
