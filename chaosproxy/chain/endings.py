@@ -39,3 +39,4 @@ class Ending:
 
 
 ABORT = Ending("abort")
+CLEAN = Ending("clean")

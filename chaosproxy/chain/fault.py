@@ -32,6 +32,8 @@ class Context:
     """The client's: `http/1.1` or `h2`."""
     tls: bool = False
     """The client's connection is under TLS."""
+    connection: int = 1
+    """The number of the client's connection."""
     stream: int = 1
     first_stream: int = 1
     """The first stream id of the client's connection."""

@@ -9,6 +9,7 @@ from chaosproxy.faults.auth import Auth
 from chaosproxy.faults.bandwidth import Bandwidth
 from chaosproxy.faults.blackhole import Blackhole
 from chaosproxy.faults.buffer import Buffer
+from chaosproxy.faults.cache import Cache
 from chaosproxy.faults.chunk_syntax import ChunkSyntax
 from chaosproxy.faults.client_abort import ClientAbort
 from chaosproxy.faults.compress import Compress
@@ -32,6 +33,7 @@ from chaosproxy.faults.replace_body import ReplaceBody
 from chaosproxy.faults.resegment import Resegment
 from chaosproxy.faults.respond import Respond
 from chaosproxy.faults.retry_upstream import RetryUpstream
+from chaosproxy.faults.route import Route
 from chaosproxy.faults.slow_reader import SlowReader
 from chaosproxy.faults.stall import Stall
 from chaosproxy.faults.strip import Strip
@@ -43,6 +45,7 @@ __all__ = [
     "Bandwidth",
     "Blackhole",
     "Buffer",
+    "Cache",
     "ChunkSyntax",
     "ClientAbort",
     "Compress",
@@ -66,6 +69,7 @@ __all__ = [
     "Resegment",
     "Respond",
     "RetryUpstream",
+    "Route",
     "SlowReader",
     "Stall",
     "Strip",

@@ -15,6 +15,7 @@ from chaosproxy.model.headers import values
 from chaosproxy.model.messages import Event, RequestHead
 from chaosproxy.model.units import Within
 from chaosproxy.model.validate import field_problem
+from chaosproxy.model.vocabulary import BothWays, Way
 
 UNAUTHORIZED = 401
 _KEYS = (b"x-api-key", b"api-key", b"x-goog-api-key")
@@ -27,7 +28,9 @@ class Auth(RefusingSpec):
 
     name: ClassVar[str] = "auth"
     main: ClassVar[str | None] = "token"
+    ways: ClassVar[frozenset[Way | BothWays]] = frozenset({Way.REQUEST})
 
+    way: Way = Way.REQUEST
     token: tuple[str, ...] = ()
     """The tokens that are let in. Default: any, if there is one at all."""
     header: str | None = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from chaosproxy.chain.actions import FOREVER, Actions, Finish, Note, PassOn, Rest
-from chaosproxy.chain.endings import Ending
+from chaosproxy.chain.endings import CLEAN, Ending
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.faults.error_shapes import ErrorFormat, error_record, usual_format
@@ -19,7 +19,6 @@ from chaosproxy.model.headers import first
 from chaosproxy.model.messages import Data, End, Event, RequestHead, ResponseHead
 from chaosproxy.model.vocabulary import Moment, Way
 
-CLEAN = Ending("clean")
 _IN_A_BODY = {Moment.HEADERS, Moment.BODY, Moment.END}
 
 

@@ -24,9 +24,6 @@ ROOM = 64 * 1024
 class RefusingSpec(FaultSpec):
     """The answer that a request gets which is refused."""
 
-    ways: ClassVar[frozenset[Way | BothWays]] = frozenset({Way.REQUEST})
-
-    way: Way = Way.REQUEST
     status: Annotated[int, Within(400, 599)] = 429
     """The status of the answer to who is refused. Default 429."""
     retry_after: int | str | None = None
@@ -46,6 +43,9 @@ class RefusingSpec(FaultSpec):
 class QueueingSpec(RefusingSpec):
     """A request may wait before it is refused."""
 
+    ways: ClassVar[frozenset[Way | BothWays]] = frozenset({Way.REQUEST})
+
+    way: Way = Way.REQUEST
     queue: Annotated[int, Within(0)] = 0
     """How many may wait, in the order in which they came; one that leaves makes room. Beyond them a request is refused.
     Default 0."""
@@ -65,9 +65,10 @@ def retry_after_problems(given: int | str | None) -> list[tuple[tuple[str, ...],
     return [] if wrong is None else [(("retry_after",), wrong)]
 
 
-def refused(spec: RefusingSpec, refusal: Refusal, context: Context, own: Headers = ()) -> Reply:
-    """The answer; `own` are fields that those of the scenario replace."""
-    body = body_of(refusal, spec.status, context.request) if spec.body is None else spec.body
+def refused(spec: RefusingSpec, said: Refusal | bytes, context: Context, own: Headers = ()) -> Reply:
+    """The answer; `said` is its body, `own` are fields, and what the scenario says replaces both."""
+    body = said if isinstance(said, bytes) else body_of(said, spec.status, context.request)
+    body = body if spec.body is None else spec.body
     headers = spec.headers
     for name, value in own:
         if first(headers, name) is None:

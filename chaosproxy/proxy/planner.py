@@ -27,6 +27,7 @@ class ClientFacts:
 
     protocol: str
     tls: bool
+    connection: int
     stream: int
     first_stream: int
 
@@ -73,6 +74,7 @@ class Planner:
                         request=head,
                         protocol=facts.protocol,
                         tls=facts.tls,
+                        connection=facts.connection,
                         stream=facts.stream,
                         first_stream=facts.first_stream,
                         began=began,

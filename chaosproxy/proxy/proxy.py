@@ -250,7 +250,11 @@ class Proxy:
         if (evidence := exchange.record.evidence) is not None:
             evidence.scenario, evidence.checks = planner.scenario, decision.judged
         facts = ClientFacts(
-            connection.session.protocol, connection.transport.tls, exchange.client.stream, connection.first_stream
+            protocol=connection.session.protocol,
+            tls=connection.transport.tls,
+            connection=connection.number,
+            stream=exchange.client.stream,
+            first_stream=connection.first_stream,
         )
         plan = planner.plan(decision, head, facts, exchange.began)
         exchange.begin(head, plan, self._pool.choose(connection.number), now)

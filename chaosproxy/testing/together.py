@@ -6,8 +6,9 @@ over when its answer has ended on both sides, or its client has left and the ups
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from chaosproxy.chain.chain import Chain
@@ -34,9 +35,11 @@ class Asked:
 class _Exchange:
     """One of them, as far as it has come."""
 
-    def __init__(self, asked: Asked, player: Player) -> None:
-        self.player = player
-        self.began = self.over = False
+    def __init__(self, asked: Asked, make: Callable[[], Player]) -> None:
+        self._make = make
+        self.player: Player | None = None
+        """There once it has begun."""
+        self.over = False
         self.left = False
         self._begins = asked.at
         self._answer = list(asked.answer)
@@ -47,7 +50,7 @@ class _Exchange:
         """When the script goes on, whether or not the exchange still lives."""
         if self.over:
             return math.inf
-        if not self.began:
+        if self.player is None:
             return self._begins
         return min(self._next_done, self._next_said)
 
@@ -57,36 +60,45 @@ class _Exchange:
 
     @property
     def _next_said(self) -> float:
-        asked = self.player.played.request
+        asked = self.player.played.request if self.player is not None else []
         return asked[0][0] + self._answer[0][0] if asked and self._answer else math.inf
 
     @property
     def due(self) -> float:
-        return self.player.chain.due if self.began and not self.over else math.inf
+        return self.player.chain.due if self.player is not None and not self.over else math.inf
 
     def go_on(self) -> None:
         """One step."""
-        if not self.began:
-            self.began = True
+        if self.player is None:
+            self.player = self._make()
             self.player.begin()
         else:
             time, source = min((self._next_done, self._does), (self._next_said, self._answer), key=lambda one: one[0])
             _, what = source.pop(0)
             self.left = self.left or (isinstance(what, str) and what.startswith("hangup"))
             self.player.step(time, what)
-        self.end_if_over()
+        self._end_if_over(self.player)
 
     def ring(self, time: float) -> None:
+        """Something is due."""
+        assert self.player is not None
         self.player.advance(time)
-        self.end_if_over()
+        self._end_if_over(self.player)
 
-    def end_if_over(self) -> None:
+    def _end_if_over(self, player: Player) -> None:
         """Both sides are done with it."""
-        chain, played = self.player.chain, self.player.played
+        chain, played = player.chain, player.played
         answered = any(isinstance(event, End | Abort) for _, event in played.arrived)
         if (self.left or played.end is not None) and (chain.cancelled or answered):
+            self.finish()
+
+    def finish(self) -> Played:
+        """What came of it."""
+        self.player = self.player or self._make()
+        if not self.over:
             self.over = True
             self.player.finish()
+        return self.player.played
 
 
 def play_together(
@@ -94,12 +106,13 @@ def play_together(
 ) -> list[Played]:
     """What came of each exchange; those that are not over at `until` end then, the first one first."""
     shared: dict[tuple[int, int], object] = {}
-    all_: list[_Exchange] = []
-    for number, asked in enumerate(exchanges):
+
+    def make(number: int, asked: Asked) -> Player:
         context = Context(Random(0), asked.request, began=asked.at)  # noqa: S311 - repeatable on purpose
         chain = Chain(placed(faults, context, seed + number, shared), began=asked.at, lazy=lazy)
-        player = Player(chain, asked.request, asked.head, None, math.inf, split=False)
-        all_.append(_Exchange(asked, player))
+        return Player(chain, asked.request, asked.head, None, math.inf, split=False)
+
+    all_ = [_Exchange(asked, partial(make, number, asked)) for number, asked in enumerate(exchanges)]
     while True:
         ringing = min(all_, key=lambda one: one.due)
         going = min(all_, key=lambda one: one.next_step)
@@ -110,7 +123,4 @@ def play_together(
             ringing.ring(time)
         else:
             going.go_on()
-    for one in all_:
-        if not one.over:
-            one.player.finish()
-    return [one.player.played for one in all_]
+    return [one.finish() for one in all_]

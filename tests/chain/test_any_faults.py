@@ -16,6 +16,7 @@ from chaosproxy.faults import (
     Bandwidth,
     Blackhole,
     Buffer,
+    Cache,
     ClientAbort,
     Concurrency,
     Cut,
@@ -109,6 +110,7 @@ def fault(random: Random) -> FaultSpec:
         Duplicate(at=at, copies=pick([1, 3]), later=pick([0, 1, 2]), **either),
         Reorder(at=at, later=pick([1, 2]), **either),
         RateLimit(limit=Allowance(1, 1.0), queue=pick([0, 1]), **narrowed),
+        Cache(**narrowed),
         Concurrency(limit=1, queue=pick([0, 1]), **narrowed),
         ClientAbort(mode=pick(["propagate", "ignore", "on_next_write"]), **narrowed),
     ]
