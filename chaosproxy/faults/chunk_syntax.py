@@ -38,10 +38,6 @@ class ChunkSyntax(FaultSpec):
     bare_lf: bool = False
     """LF in place of every CRLF that frames a chunk. Not legal."""
 
-    @property
-    def reads_framing(self) -> bool:
-        return True
-
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         found: list[tuple[tuple[str, ...], str]] = []
         if not self._words and self.extension is None:

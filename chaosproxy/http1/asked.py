@@ -1,6 +1,7 @@
 """Writes heads and chunks as a head asks for it: spelt in another way, or slowly.
 
-Only the marks are made here of what is to be slow: `Slowly` says which bytes, and whoever writes keeps to it. Must not know: why, time, sockets.
+Only the marks are made here of what is to be slow: `Slowly` says which bytes, and whoever writes keeps to it.
+Must not know: why, time, sockets.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,8 @@ _PLAIN = ChunkSyntax()
 
 
 class AskedChunks(BodyEncoder):
-    """A chunked body."""
+    """A chunked body, of which a fault asks something: so each piece is a chunk, and one that is announced longer than it is
+    has nothing behind it."""
 
     __slots__ = ("_chunks", "_eol", "_last", "_sizes", "_syntax")
 
@@ -30,8 +32,6 @@ class AskedChunks(BodyEncoder):
 
     def data(self, data: Data) -> bytes:
         payload = data.payload
-        if self._left:
-            return self._continue(payload)
         size = max(data.size or 0, len(payload))
         self._left = size - len(payload)
         self._chunks += 1
@@ -40,8 +40,6 @@ class AskedChunks(BodyEncoder):
 
     def end(self, trailers: Headers) -> bytes:
         self.ended = True
-        if self._left:
-            return b""
         fields = field_lines((*permitted_trailers(trailers), *self._syntax.trailers)).replace(b"\r\n", self._eol)
         return _marked(self._size_line(0, 0), fields + self._eol, self._sizes or self._last, self._last)
 

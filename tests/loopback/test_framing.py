@@ -91,3 +91,16 @@ async def test_the_fin_waits_behind_a_whole_answer(script):
         assert time.monotonic() - began >= 0.3
     assert (record.end.by, record.end.how) == ("upstream", "clean")
     assert [fired.detail for fired in record.faults] == ["open for 300ms behind the end"]
+
+
+async def test_under_tls_the_end_waits_too(certificates):
+    async with (
+        origin([b"HTTP/1.1 200 OK\r\n\r\n", b"hello world", Ending.FIN]) as served,
+        proxy_on(faults({"linger": "300ms"}), served.url, server_tls=certificates.server) as proxied,
+        await RawClient.connect("127.0.0.1", proxied.port, certificates.client(), "127.0.0.1") as client,
+    ):
+        began = time.monotonic()
+        await client.send(GET)
+        await client.read_until(b"hello world")
+        assert await client.read_all() is Ending.FIN
+        assert time.monotonic() - began >= 0.3

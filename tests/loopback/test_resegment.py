@@ -169,3 +169,31 @@ async def test_frames_of_an_h2_upstream_are_cut_for_an_h1_client():
         await client.send(GET)
         await client.read_until(LAST)
     assert client.body == chunk(ROCKET[:8]) + chunk(ROCKET[8:]) + LAST
+
+
+async def test_under_tls_each_piece_is_a_record_and_a_read(certificates):
+    async with (
+        origin([HEAD, chunk(ROCKET), LAST]) as served,
+        proxy_on(cut(split="utf8"), served.url, server_tls=certificates.server) as proxied,
+        await RawClient.connect("127.0.0.1", proxied.port, certificates.client(), "127.0.0.1") as client,
+    ):
+        await client.send(GET)
+        await client.read_until(LAST)
+        assert any(data.startswith(chunk(ROCKET[8:])) for _, data in client.pieces)
+        assert client.body == chunk(ROCKET[:8]) + chunk(ROCKET[8:]) + LAST
+
+
+async def test_the_last_chunk_of_an_upload_comes_in_two_reads():
+    post = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    async with (
+        origin([HEAD, LAST]) as served,
+        proxy_on(cut(split="last_chunk", way="request"), served.url) as proxied,
+        await RawClient.connect("127.0.0.1", proxied.port) as client,
+    ):
+        await client.send(post + b"3\r\nabc\r\n" + LAST)
+        await client.read_until(LAST)
+        [peer] = served.peers
+        assert [data for _, data in peer.pieces][-1] == b"\r\n"
+        assert peer.received.endswith(b"3\r\nabc\r\n" + LAST)
+        [fired] = (await proxied.last()).faults
+    assert fired.detail == "cut inside the last chunk"
