@@ -152,6 +152,7 @@ class Actor(Place):
         assert since is not None
         if self.span is not None:
             self.span.settle()  # the byte that filled what is behind may have passed uncounted
+            self.span.due = -math.inf  # what was found while the clock stood still is not the nearest
         self.last = now - max(0.0, since - self.last)
         if self.rest is None and not self.closed:
             self.act(self._ask("unblocked", since, now), now)

@@ -12,7 +12,7 @@ from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.placed import Placed
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.faults import Cut, Headers, Latency, Timeout
+from chaosproxy.faults import Cut, Headers, Inject, Latency, Timeout
 from chaosproxy.model.messages import Data, End, RequestHead, ResponseHead
 from chaosproxy.testing.play import play as run
 
@@ -119,6 +119,12 @@ def test_nobody_can_tell(hops, gaps, room, play):
         now += gap
         script.append((now, pieces))
     play(hops, [*script, (now + 0.5, 500), (now + 4.0, End())], room=room, until=60.0)
+
+
+def test_a_silence_behind_what_was_blocked_for_a_moment_is_not_taken_for_the_next_longer_limit(play):
+    """While its output was blocked the clock of `idle` stood still, and the other limit was the nearest."""
+    faults = [Inject(comment=" inserted", at=Trigger(event=1)), Timeout(first_event=2.0, idle=0.25)]
+    assert play(faults, [(0.0, [DATA] * 3)], window=20).end[0] == 0.25
 
 
 def test_each_line_of_this_test_does_ring_less_than_a_watched_one():
