@@ -4,24 +4,32 @@ Rules: whatever a peer sent, it stays one line without control characters (no es
 Must not know: how anything came about.
 """
 
-from chaosproxy.journal.record import ExchangeRecord
+import re
+
+from chaosproxy.journal.record import Ending, ExchangeRecord
 from chaosproxy.model.units import counted
 
 LONGEST = 200
 FIRED = 5
 """What faults did that often is told; of a stall at every event a line would never end."""
-_BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x2028, 0x2029}
+_UNSAFE = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+    r"|#(?=#[a-z]{0,20}\[)"  # `##[error]`, `##vso[...]`, `##teamcity[...]`: orders to who runs a build, anywhere in a line
+)
+"""Controls, what turns the direction of writing, and what no XML may hold."""
 
 
 def shown(text: str) -> str:
     """`text` with control and direction characters as `\\xNN`, at most 200 characters."""
-    safe = "".join(
-        character
-        if ord(character) >= 0x20 and not 0x7F <= ord(character) < 0xA0 and ord(character) not in _BIDI
-        else f"\\x{ord(character):02x}"
-        for character in text[:LONGEST]
-    )
-    return safe if len(safe) <= LONGEST else safe[:LONGEST] + "..."
+    safe = _UNSAFE.sub(lambda found: f"\\x{ord(found[0]):02x}", text[:LONGEST])
+    return safe if len(text) <= LONGEST and len(safe) <= LONGEST else safe[:LONGEST] + "..."
+
+
+def ending(end: Ending | None) -> str:
+    """`rst by proxy (cut)`; `running` where there is none."""
+    if end is None:
+        return "running"
+    return f"{shown(end.how)} by {shown(end.by)}" + (f" ({shown(end.cause)})" if end.cause else "")
 
 
 def exchange_line(record: ExchangeRecord) -> str:
@@ -38,15 +46,12 @@ def exchange_line(record: ExchangeRecord) -> str:
     if response.events_out is not None:
         parts.append(counted(response.events_out, "event"))
     parts.append(f"{counted(response.bytes_out, 'byte')},")
-    end = record.end
-    if end is None:
-        parts.append("running")
-    else:
+    if record.end is not None:
         parts.append(f"{(times.end or 0) * 1000:.0f} ms:")
-        parts.append(f"{end.how} by {end.by}" + (f" ({shown(end.cause)})" if end.cause else ""))
+    parts.append(ending(record.end))
     line = " ".join(parts)
     for fired in record.faults[:FIRED]:
-        line += f"; {fired.fault}: {shown(fired.detail)}"
+        line += f"; {shown(fired.fault)}: {shown(fired.detail)}"
     if len(record.faults) > FIRED:
         further = len(record.faults) - FIRED + record.faults_dropped
         line += f"; faults {counted(further, 'further time')}"

@@ -6,9 +6,9 @@ first byte; what did not happen has no line. Must not know: how anything came ab
 
 from collections.abc import Sequence
 
-from chaosproxy.journal.record import Ending, ExchangeRecord
+from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.units import counted
-from chaosproxy.report.line import exchange_line, shown
+from chaosproxy.report.line import ending, exchange_line, shown
 
 DETAILED = 50
 """Of that many exchanges, the latest, the moments are told; of earlier ones their line."""
@@ -27,7 +27,8 @@ def _details(record: ExchangeRecord) -> list[str]:
     told = sorted(moments(record), key=lambda moment: moment[1])  # stable: at one moment, cause before effect
     lines = [f"{seconds * 1000:9.0f} ms  {what}" for _, seconds, what in told]
     return lines + [
-        f"   not fired: {missed.fault} in hop {missed.hop} ({shown(missed.reason)})" for missed in record.not_fired
+        f"   not fired: {shown(missed.fault)} in hop {missed.hop} ({shown(missed.reason)})"
+        for missed in record.not_fired
     ]
 
 
@@ -45,7 +46,7 @@ def moments(record: ExchangeRecord) -> list[tuple[str, float, str]]:
             (
                 "fault",
                 fired.t,
-                f"{fired.fault}{f' in {shown(fired.hop_name)}' if fired.hop_name else ''}: {shown(fired.detail)}",
+                f"{shown(fired.fault)}{f' in {shown(fired.hop_name)}' if fired.hop_name else ''}: {shown(fired.detail)}",
             )
             for fired in record.faults
         ),
@@ -56,13 +57,7 @@ def moments(record: ExchangeRecord) -> list[tuple[str, float, str]]:
             times.last_event_out,
             f"last event sent: {response.events_out} of the {response.events_in} that came",
         ),
-        ("upstream_closed", times.upstream_closed, f"upstream over: {_ending(upstream)}"),
-        ("end", times.end, f"end: {_ending(end)}"),
+        ("upstream_closed", times.upstream_closed, f"upstream over: {ending(upstream) if upstream else '-'}"),
+        ("end", times.end, f"end: {ending(end)}"),
     ]
     return [(name, seconds, what) for name, seconds, what in named if seconds is not None]
-
-
-def _ending(end: Ending | None) -> str:
-    if end is None:
-        return "-"
-    return f"{end.how} by {end.by}" + (f" ({shown(end.cause)})" if end.cause else "")

@@ -3,7 +3,7 @@
 Rules: as those of the timeline. Must not know: the checks.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Finding, Verdict
@@ -17,10 +17,11 @@ SHOWN = 5
 def verdicts(judged: Iterable[Verdict], records: Sequence[ExchangeRecord], *, good: bool = True) -> str:
     """`ok` or `FAILED` and the verdict, line by line; of what is `good` only if that is wanted."""
     by_id = {record.id: record for record in records}
-    return "\n".join(line for verdict in judged if good or not verdict.good for line in _lines(verdict, by_id))
+    return "\n".join(line for verdict in judged if good or not verdict.good for line in lines(verdict, by_id))
 
 
-def _lines(verdict: Verdict, by_id: dict[int, ExchangeRecord]) -> Iterator[str]:
+def lines(verdict: Verdict, by_id: Mapping[int, ExchangeRecord]) -> Iterator[str]:
+    """Those of one verdict; `by_id` has the exchanges that it is about."""
     if verdict.good:
         yield f"ok      {verdict.check}: {shown(verdict.expected)} ({len(verdict.findings)} of {len(verdict.findings)})"
         return

@@ -1,0 +1,114 @@
+"""A report as one HTML file, which opens offline and asks nobody for anything.
+
+Rules: everything shown is text in a tree (`markup`); the page's policy lets nothing run or be loaded but the one script
+and the one style sheet beside this file, by their hashes, so that there are no style attributes either. The script
+hides and shows, and makes no markup. Must not know: the checks.
+"""
+
+import base64
+import hashlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.judging.check import Verdict
+from chaosproxy.report.exchange_html import exchange
+from chaosproxy.report.line import shown
+from chaosproxy.report.markup import as_html, element
+from chaosproxy.report.overview import Overview, headline, milliseconds
+from chaosproxy.report.verdicts import lines
+
+LATEST = 5000
+"""So many exchanges are drawn: more are too many for a browser."""
+_HERE = Path(__file__).parent
+
+
+def pieces(records: Iterable[ExchangeRecord], verdicts: Sequence[Verdict], title: str) -> Iterator[str]:
+    """The page: expectations, endings, the exchanges one by one."""
+    style, script = (_HERE / "page.css").read_text("utf-8"), (_HERE / "page.js").read_text("utf-8")
+    overview = Overview.of(records)
+    what = f"chaosproxy report{f', {shown(title)}' if title else ''}"
+    yield '<!DOCTYPE html>\n<html lang="en">\n'
+    yield as_html(_head(f"{what}: {headline(overview, verdicts)}", style, script)) + "\n<body>\n<main>\n"
+    yield as_html(element("header", element("h1", what), element("p", headline(overview, verdicts)))) + "\n"
+    if verdicts:
+        yield from map(as_html, _expectations(records, verdicts))
+    if overview.total:
+        yield as_html(_endings(overview)) + "\n"
+        yield as_html(_filter(overview)) + "\n"
+    for record in _drawn(records, overview.total):
+        yield as_html(exchange(record)) + "\n"
+    yield "</main>\n" + as_html(element("script", script)) + "\n</body>\n</html>\n"
+
+
+def _drawn(records: Iterable[ExchangeRecord], total: int) -> Iterable[ExchangeRecord]:
+    return records if total <= LATEST else deque(records, maxlen=LATEST)
+
+
+def _head(title: str, style: str, script: str) -> Element:
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
+    )
+    return element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", title),
+        element("style", style),
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _expectations(records: Iterable[ExchangeRecord], verdicts: Sequence[Verdict]) -> Iterator[Element]:
+    yield element("h2", "Expectations")
+    by_id = {record.id: record for record in records}
+    for verdict in verdicts:
+        sign = element("span", "met" if verdict.good else "FAILED", class_="sign")
+        words = element("span", f" {shown(verdict.check)}: {shown(verdict.expected)}")
+        count = "" if not verdict.good else f" ({len(verdict.findings)} of {len(verdict.findings)})"
+        if verdict.good:
+            yield element("p", sign, words, count, class_="verdict good")
+            continue
+        proof = element("pre", "\n".join(lines(verdict, by_id)))
+        yield element("details", element("summary", sign, words), proof, class_="verdict bad", open="open")
+
+
+def _endings(overview: Overview) -> Element:
+    names = ("exchanges", "status", "first event at most", "end at most", "ending")
+    table = element("table", element("tr", *(element("th", name) for name in names)), class_="endings")
+    for group in overview.groups:
+        facts = (str(group.count), group.status, milliseconds(group.first), milliseconds(group.longest))
+        chip = element("span", group.ending, class_=f"ending {group.tone}")
+        table.append(element("tr", *(element("td", fact) for fact in facts), element("td", chip)))
+    return element("section", element("h2", "Endings"), element("div", table, class_="wide"))
+
+
+def _filter(overview: Overview) -> Element:
+    """Shown by the script: without it there is nothing to filter with."""
+    statuses = sorted({group.status for group in overview.groups})
+    endings = sorted({group.ending for group in overview.groups})
+    form = element(
+        "form",
+        element("label", "status ", _choice("status", statuses)),
+        element("label", "ending ", _choice("ending", endings)),
+        element("label", "request ", element("input", type="search", id="search", autocomplete="off")),
+        element("output", id="count"),
+        id="filter",
+        hidden="hidden",
+    )
+    left_out = overview.total - LATEST
+    note = element("p", f"The first {left_out} are counted above, and not drawn.") if left_out > 0 else None
+    return element("section", element("h2", "Exchanges"), form, note)
+
+
+def _choice(name: str, values: Sequence[str]) -> Element:
+    options = [element("option", value, value=value) for value in values]
+    return element("select", element("option", "any", value=""), *options, id=name)
