@@ -175,7 +175,7 @@ def _preferred(scenario: Scenario) -> list[Question]:
 def _reads_answers(fault: FaultSpec) -> bool:
     """Whether it looks for what only a provider's answer has: a terminal event, JSON, usage."""
     at = fault.at
-    return fault.name == "strip" or (at is not None and (at.terminal is not None or at.json is not None))
+    return fault.name == "strip" or (at is not None and (at.terminal or at.json or at.match) is not None)
 
 
 def _looks_for(fault: FaultSpec) -> str:

@@ -16,6 +16,7 @@ from chaosproxy.model.units import Size
 from chaosproxy.model.vocabulary import Framing as Framed
 
 LENGTH = b"Content-Length"
+CHUNKS = (b"Transfer-Encoding", b"chunked")
 _BODILESS = (Framed.NONE, Framed.TUNNEL)
 
 
@@ -27,8 +28,9 @@ class Framing(FaultSpec):
     name: ClassVar[str] = "framing"
     main: ClassVar[str | None] = "as_"
 
-    as_: Literal["chunked", "close_delimited"] | None = None
-    """`chunked`: in chunks, a Content-Length goes; to an HTTP/1.0 client too. `close_delimited`: neither chunks nor a length,
+    as_: Literal["chunked", "chunked_twice", "close_delimited"] | None = None
+    """`chunked`: in chunks, a Content-Length goes; to an HTTP/1.0 client too. `chunked_twice`: the same, and the field that
+    says so stands there twice, as where application and framework both add it. `close_delimited`: neither chunks nor a length,
     the FIN is the end. On HTTP/2 there is neither."""
     content_length: Size | None = None
     """The Content-Length, whatever the body's length is. Of one that is too large the rest never comes, only the FIN; behind
@@ -48,6 +50,13 @@ class Framing(FaultSpec):
 
     def start(self, context: Context) -> Fault:
         return RunningFraming(self, context)
+
+
+_SAID = {
+    "chunked": "in chunks",
+    "chunked_twice": "in chunks, said twice",
+    "close_delimited": "until the connection ends",
+}
 
 
 class RunningFraming(Fault):
@@ -83,7 +92,9 @@ class RunningFraming(Fault):
         elif first(headers, LENGTH.lower()) is None:
             framing = Framed.CLOSE  # all that HTTP/1.0 has besides a length
         if spec.as_ is not None:
-            framing = Framed.CHUNKED if spec.as_ == "chunked" else Framed.CLOSE
+            framing = Framed.CLOSE if spec.as_ == "close_delimited" else Framed.CHUNKED
+        if spec.as_ == "chunked_twice":
+            headers = (*without(headers, (CHUNKS[0].lower(),)), CHUNKS, CHUNKS)
         version = b"1.0" if spec.http else head.version
         return replace(head, headers=headers, framing=framing, version=version, literal=True)
 
@@ -91,7 +102,7 @@ class RunningFraming(Fault):
     def _detail(self) -> str:
         spec, said = self._spec, list[str]()
         if spec.as_ is not None and not self._is_h2:
-            said.append("in chunks" if spec.as_ == "chunked" else "until the connection ends")
+            said.append(_SAID[spec.as_])
         if spec.content_length is not None:
             said.append(f"Content-Length {spec.content_length}")
         if spec.http is not None and not self._is_h2:

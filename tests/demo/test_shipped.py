@@ -28,8 +28,8 @@ EITHER = {"idle-drop": ("broke off before any", "the answer is 504")}
 """The time without a byte may pass even before the head."""
 AT_THE_END = {"buffer-4k", "whole-answer", "gzip-until-end"}
 NO_FAULT = {"tokens", "one-connection"}
-NO_OCCASION = {"runs-on", "cancelled-streams-linger", "split-characters"}
-"""Those of a client that leaves, which the demo's does not, and of text that its origin does not send."""
+NO_OCCASION = {"runs-on", "cancelled-streams-linger", "split-characters", "stopped-reader"}
+"""Those of a client that leaves, which the demo's does not, and of text, or of so much, that its origin does not send."""
 RACES = {"killed-mid-chunk", "total-timeout", "recommended"}
 """Those that a stream may escape whose end comes late together with their time."""
 

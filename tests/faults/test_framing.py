@@ -31,6 +31,8 @@ def lengths(head):
     [
         (Framing(as_="chunked"), LENGTH, Framed.CHUNKED, [], "in chunks"),
         (Framing(as_="chunked"), CLOSE, Framed.CHUNKED, [], "in chunks"),
+        (Framing(as_="chunked_twice"), LENGTH, Framed.CHUNKED, [], "in chunks, said twice"),
+        (Framing(as_="chunked_twice"), CHUNKED, Framed.CHUNKED, [], "in chunks, said twice"),
         (Framing(as_="close_delimited"), LENGTH, Framed.CLOSE, [], "until the connection ends"),
         (Framing(as_="close_delimited"), CHUNKED, Framed.CLOSE, [], "until the connection ends"),
         (Framing(as_="close_delimited"), STREAM, Framed.CLOSE, [], "until the connection ends"),
@@ -106,7 +108,7 @@ def test_what_every_fault_stands(spec):
     [
         ("framing: {}", 14, "needs one of as, content_length, http"),
         ("framing: chunks", 14, "did you mean 'chunked'"),
-        ("framing: {as: closed}", 19, "one of chunked, close_delimited"),
+        ("framing: {as: closed}", 19, "one of chunked, chunked_twice, close_delimited"),
         ("framing: {content_length: -1}", 31, "a size"),
         ("framing: {content_length: auto}", 31, "a size"),
         ("framing: {http: 1.1}", 21, "1.0"),

@@ -12,7 +12,7 @@ from itertools import pairwise
 from chaosproxy.testing.peers import Ending
 from tests.virtual.shipped import LAST, Told, unchunked
 
-_EVENT_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,13 @@ class Made:
 
 def events(payload: bytes) -> list[bytes]:
     """The `data` of each event block that has ended, as the WHATWG standard reads it."""
-    found = []
-    for block in _EVENT_END.split(payload.removeprefix(b"\xef\xbb\xbf"))[:-1]:
-        data = [line[5:].removeprefix(b" ") for line in re.split(rb"\r\n|\n|\r", block) if line.startswith(b"data:")]
-        if data:
+    found, data = [], list[bytes]()
+    for line in _LINE_END.split(payload.removeprefix(b"\xef\xbb\xbf"))[:-1]:
+        if line.startswith(b"data:"):
+            data.append(line[5:].removeprefix(b" "))
+        elif not line and data:
             found.append(b"\n".join(data))
+            data = []
     return found
 
 
@@ -134,7 +136,7 @@ def error_of(seen: Told, *, flat: bool) -> str | None:
     for event in events(seen.payload):
         told = json.loads(event) if event.startswith(b"{") else {}
         if "error" in told:
-            return told["error"]["message"]
+            return told["error"]["message"] if isinstance(told["error"], dict) else told["error"]
         if flat and "message" in told and "code" in told:
             return told["message"]
     return None
@@ -158,3 +160,8 @@ def reason_of(seen: Told) -> str | None:
         json.loads(event)["choices"][0].get("finish_reason") for event in events(seen.payload) if event[:1] == b"{"
     ]
     return next((reason for reason in reasons if reason), None)
+
+
+def events_at_the_end(payload: bytes) -> list[bytes]:
+    """As `events`, and what has not ended when the stream does is one more, as lenient clients have it."""
+    return events(payload + b"\n\n")

@@ -5,8 +5,9 @@ import trio
 from chaosproxy.testing.h2_peers import CANCEL, h2_client
 from chaosproxy.testing.peers import Ending, Origin, RawClient
 from chaosproxy.testing.proxied import linked
+from chaosproxy.testing.recorder import Recorder
 from tests.incidents.asking import ask
-from tests.virtual.shipped import GET, LAST, stream, told
+from tests.virtual.shipped import GET, LAST, SSE, chunk, stream, told
 
 
 async def leaving(scenario: str, script: list, after: float, how: Ending = Ending.FIN) -> tuple[float | None, bool]:
@@ -118,3 +119,29 @@ async def test_a_shutdown_in_good_order(autojump_clock, monkeypatch):
     monkeypatch.setenv("CHAOS_THEN", "clean")
     seen = await told("shut-down", stream(60, 0.9))
     assert (seen.count, seen.whole, seen.pieces[-1]) == (12, True, (10, LAST))
+
+
+async def test_who_stops_reading_is_felt_by_the_server(autojump_clock):
+    async def written(scenario: str) -> int:
+        """How much a server can write within a minute that has a megabyte to say."""
+        count = 0
+
+        async def serve(transport) -> None:
+            nonlocal count
+            peer = Recorder(transport)
+            await peer.read()
+            with trio.move_on_after(60):
+                for piece in [SSE, *[chunk(b"data: %s\n\n" % (b"x" * 1016))] * 1024, LAST]:
+                    await peer.send(piece)
+                    count += len(piece)
+            transport.close()
+
+        async with linked(scenario, serve, room=16 * 1024) as proxied, RawClient(proxied.connect()) as client:
+            await client.send(GET)
+            with trio.move_on_after(120):
+                while await client.read():
+                    pass
+            return count
+
+    assert await written("tokens") > 1_000_000
+    assert await written("stopped-reader") < 100_000

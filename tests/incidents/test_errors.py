@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from chaosproxy.testing.peers import Ending, Origin, Pause, RawClient
 from chaosproxy.testing.proxied import linked
 from tests.incidents.readers import careful, error_of, events, shown, strict, text_of
@@ -101,3 +103,25 @@ async def test_a_page_in_place_of_a_login(autojump_clock, monkeypatch):
 async def test_a_page_with_status_200(autojump_clock, monkeypatch):
     monkeypatch.setenv("CHAOS_STATUS", "200")
     await page("html-page", 200)
+
+
+async def test_two_failures_and_no_token(autojump_clock):
+    seen = await told("failed-at-once", CHAT)
+    assert [line for line in seen.payload.splitlines() if line.startswith(b"event: ")] == [
+        b"event: error",
+        b"event: response.failed",
+    ]
+    found = [json.loads(event) for event in events(seen.payload)]
+    assert (found[1]["response"]["status"], found[1]["response"]["error"]["message"]) == ("failed", "The model failed")
+    assert (seen.status, seen.whole, error_of(seen, flat=True)) == (200, True, "The model failed")
+    assert "".join(str(one.get("delta", "")) for one in found) == "", "an empty turn, to who ignores unknown types"
+
+
+async def test_an_event_without_choices(autojump_clock):
+    seen = await told("error-without-choices", CHAT)
+    (event,) = map(json.loads, events(seen.payload))
+    assert (event["error_type"], "choices" in event) == ("validation", False)
+    assert (seen.status, seen.whole, b"[DONE]" in seen.payload) == (200, True, False)
+    assert error_of(seen, flat=False).startswith("Input validation error")
+    with pytest.raises(KeyError, match="choices"):
+        event["choices"][0]

@@ -1,6 +1,8 @@
 """Failures that invite a second attempt: what is on the wire, and what comes of it."""
 
-from chaosproxy.testing.peers import Origin
+import trio
+
+from chaosproxy.testing.peers import Ending, Origin, RawClient
 from chaosproxy.testing.proxied import linked
 from tests.incidents.asking import Answer, asking
 from tests.virtual.shipped import stream
@@ -50,3 +52,16 @@ async def test_the_second_failure_hides_the_first(autojump_clock):
     assert (first.status, first.text, first.whole) == (200, "123", False)
     assert (second.status, second.text, asked.waits) == (400, "", [32.0])
     assert second.status == asked.answers[-1].status, "who reports the last failure reports the wrong one"
+
+
+async def test_one_request_is_asked_three_times(autojump_clock):
+    served = Origin(stream(1, 0))
+    async with linked("gateway-asks-again", served.serve) as proxied:
+        client = RawClient(proxied.connect())
+        began = trio.current_time()
+        await client.send(b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nprompt")
+        await client.read_until(b"\r\n\r\n", within=10_000)
+        assert (client.received.split()[1], round(trio.current_time() - began)) == (b"504", 3 * 480)
+        await client.leave(Ending.FIN)
+        assert [request.body for request in served.requests] == [b"prompt"] * 3
+        assert len({request.head for request in served.requests}) == 1, "the same, three times; the client asked once"

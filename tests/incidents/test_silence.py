@@ -6,7 +6,7 @@ import trio
 
 from chaosproxy.testing.peers import Ending, Origin, Pause, RawClient
 from chaosproxy.testing.proxied import linked
-from tests.incidents.readers import gives_up_by_bytes, gives_up_by_content, gives_up_by_events
+from tests.incidents.readers import careful, gives_up_by_bytes, gives_up_by_content, gives_up_by_events, strict
 from tests.virtual.shipped import GET, SSE, chunk, event, stream, told, unchunked
 
 CHAT = [chunk(b'data: {"choices":[{"index":0,"delta":{"content":"%d"}}]}\n\n' % number) for number in range(1, 9)]
@@ -84,3 +84,11 @@ async def test_a_chunk_s_size_may_drip_too(autojump_clock, monkeypatch):
     assert [(time, data) for time, data in seen.pieces][1:4] == [(0, b"9"), (4, b"\r"), (8, b"\n")]
     assert (seen.events[0][0], seen.body) == (8, chunk(event(1)))
     assert gives_up_by_bytes(seen, idle=5) == 13
+
+
+async def test_open_behind_the_last_word(autojump_clock):
+    seen = await told("open-after-the-last-word", stream(3, 1), within=1000)
+    assert (seen.count, seen.whole, seen.ending, seen.pieces[-1][0]) == (4, False, Ending.OPEN, 3)
+    assert careful(seen).outcome == "whole"
+    assert strict(seen).outcome == "waits"
+    assert gives_up_by_bytes(seen, idle=600) == 603

@@ -113,3 +113,12 @@ async def test_no_line_says_done(autojump_clock):
     found = [json.loads(line) for line in seen.payload.splitlines()]
     assert (len(found), seen.whole) == (8, True)
     assert {line["done"] for line in found} == {False}
+
+
+async def test_a_last_line_without_its_flag(autojump_clock):
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+    lines = [b'{"message":{"content":"1"},"done":false}\n', b'{"done":true,"done_reason":"stop","eval_count":1}\n']
+    seen = await told("done-flag-missing", [head, *map(chunk, lines), LAST])
+    *_, last = [json.loads(line) for line in seen.payload.splitlines()]
+    assert (last, seen.whole) == ({"done_reason": "stop", "eval_count": 1}, True)
+    assert last.get("done") is not True, "who insists on the flag throws a whole answer away"
