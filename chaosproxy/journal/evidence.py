@@ -33,5 +33,7 @@ class Evidence:
     """When each event came from the upstream, in seconds from the request's first byte."""
     events_out: Times = field(default_factory=_times)
     """When each event went to the client."""
+    last_content: float | None = None
+    """When the last event that says something went to the client: no ping, no empty delta, no end mark."""
     same: bool | None = None
     """Whether the body went out as it came; None: no upstream has answered."""

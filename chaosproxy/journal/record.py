@@ -108,6 +108,8 @@ class NotFired:
     fault: str
     hop: int
     reason: str
+    hop_name: str | None = None
+    """Not in the JSON: its number is enough there."""
 
 
 @dataclass(slots=True)
@@ -179,7 +181,7 @@ class ExchangeRecord:
             "dropped": self.dropped,
             "faults": [{**_plain(fired), "t": _rounded(fired.t)} for fired in self.faults],
             "faults_dropped": self.faults_dropped,
-            "not_fired": [_plain(missed) for missed in self.not_fired],
+            "not_fired": [{"fault": one.fault, "hop": one.hop, "reason": one.reason} for one in self.not_fired],
             "end": _plain(self.end) if self.end else None,
             "detail": self.detail,
         }

@@ -14,9 +14,11 @@ from typing import ClassVar
 
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Check, Finding, register
-from chaosproxy.judging.words import limit, ms
-from chaosproxy.model.units import Count, Duration
+from chaosproxy.judging.words import ended_at, how_it_ended, limit, ms
+from chaosproxy.model.units import Count, Duration, counted
 
+FAILURE = 400
+"""Statuses from here on are no answer."""
 EARLY = 0.001
 """Seconds by which a client may come too early: clocks are read at two ends."""
 
@@ -36,9 +38,8 @@ def _began(record: ExchangeRecord) -> float:
 
 
 def _over(record: ExchangeRecord) -> float:
-    """When the client knew that the attempt was over: it left, or it had the end."""
-    ends = [one for one in (record.times.client_closed, record.times.end) if one is not None]
-    return _began(record) + min(ends, default=0.0)
+    """When the client knew that the attempt was over."""
+    return _began(record) + ended_at(record)
 
 
 def _delay(before: ExchangeRecord, after: ExchangeRecord) -> float:
@@ -79,19 +80,64 @@ class Attempts(OfCalls):
     @property
     def expected(self) -> str:
         if self.count is not None:
-            return f"{self.count} attempts of each call"
-        return f"at most {self.max} attempts of each call"
+            return f"{counted(self.count, 'attempt')} of each call"
+        return f"at most {counted(self.max or 0, 'attempt')} of each call"
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
-        return (
-            [] if (self.count is None) != (self.max is None) else [((), "`attempts` needs count or max, one of them")]
-        )
+        good = (self.count is None) != (self.max is None)
+        return [] if good else [((), "`attempts` needs count or max, one of them")]
 
     def weigh(self, attempts: Sequence[ExchangeRecord]) -> Iterator[Finding]:
         number = len(attempts)
         good = number == self.count if self.count is not None else number <= (self.max or 0)
-        span = f" in {ms(_began(attempts[-1]) - _began(attempts[0]))}" if number > 1 else ""
-        yield Finding(_ids(attempts), good, f"{number}{span}")
+        yield Finding(_ids(attempts), good, _how_often(attempts), ("end",))
+
+
+def _how_often(attempts: Sequence[ExchangeRecord]) -> str:
+    """`17 attempts in 3100 ms, 2 of them at once`."""
+    if len(attempts) == 1:
+        return "1 attempt"
+    span = ms(_began(attempts[-1]) - _began(attempts[0]))
+    most = max(sum(_began(one) <= _began(at) < _over(one) for one in attempts) for at in attempts)
+    return f"{len(attempts)} attempts in {span}{f', {most} of them at once' if most > 1 else ''}"
+
+
+@register
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivesUp(OfCalls):
+    """A client that gets no whole answer gives up: it does not ask for ever. An attempt has failed if its status is 400 or
+    more, it broke off, or the client left it."""
+
+    name: ClassVar[str] = "gives_up"
+    main: ClassVar[str | None] = "after"
+    nothing: ClassVar[str] = "every call was answered in the end"
+
+    after: Count | None = None
+    """After so many attempts at most."""
+    within: Duration | None = None
+    """Its last attempt is over at most so long after the first began."""
+
+    @property
+    def expected(self) -> str:
+        after = f" after {counted(self.after, 'attempt')} at most" if self.after is not None else ""
+        return f"the client to give up{after}" + (f" within {limit(self.within)}" if self.within is not None else "")
+
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        return [] if self.after is not None or self.within is not None else [((), "`gives_up` needs after or within")]
+
+    def weigh(self, attempts: Sequence[ExchangeRecord]) -> Iterator[Finding]:
+        if any(not _has_failed(one) for one in attempts):
+            return
+        last = attempts[-1]
+        took = max(map(_over, attempts)) - _began(attempts[0])
+        good = len(attempts) <= (self.after or len(attempts)) and (self.within is None or took <= self.within)
+        seen = f"{_how_often(attempts)}, the last over after {ms(took)}: {last.response.status or 'no head'}, "
+        yield Finding(_ids(attempts), good, seen + how_it_ended(last), ("client_closed", "end"))
+
+
+def _has_failed(record: ExchangeRecord) -> bool:
+    status, end = record.response.status, record.end
+    return status is None or status >= FAILURE or end is None or end.how != "clean"
 
 
 @register
@@ -116,7 +162,7 @@ class RetryDelay(OfCalls):
     def weigh(self, attempts: Sequence[ExchangeRecord]) -> Iterator[Finding]:
         for before, after in pairwise(attempts):
             waited = _delay(before, after)
-            good = self.min <= waited and (self.max is None or waited <= self.max)
+            good = self.min - EARLY <= waited and (self.max is None or waited <= self.max)
             yield Finding((before.id, after.id), good, f"asked again after {ms(waited)}", ("end",))
 
 
@@ -136,24 +182,25 @@ class RetryAfter(OfCalls):
         for before, after in pairwise(attempts):
             told = _retry_after(before)
             if told is not None:
-                waited = _delay(before, after)
+                waited = max(0.0, _began(after) - _began(before) - (before.times.head_sent or 0.0))
                 seen = f"told {limit(told)}, asked again after {ms(waited)}"
                 yield Finding((before.id, after.id), waited >= told - EARLY, seen, ("head_sent", "end"))
 
 
 def _retry_after(record: ExchangeRecord) -> float | None:
-    """Seconds from the end of the exchange; None where it says nothing that can be understood."""
+    """Seconds from its head on; None where it says nothing that can be understood."""
     for name, value in record.response.headers:
         if name.lower() == "retry-after":
-            if value.strip().isdigit():
-                return float(value)
+            seconds = value.strip()
+            if seconds.isascii() and seconds.isdigit():
+                return float(seconds)
             try:
                 then = parsedate_to_datetime(value)
             except ValueError:
                 return None
-            began = dt.datetime.fromisoformat(record.started_at)
-            over = began + dt.timedelta(seconds=_over(record) - _began(record))
-            return max(0.0, (then - over).total_seconds())
+            told = dt.datetime.fromisoformat(record.started_at) + dt.timedelta(seconds=record.times.head_sent or 0.0)
+            # A date without a zone is in GMT (RFC 9110 section 5.6.7); it counts whole seconds.
+            return max(0.0, ((then if then.tzinfo else then.replace(tzinfo=dt.UTC)) - told).total_seconds())
     return None
 
 
@@ -171,14 +218,15 @@ class NoRetryAfterOutput(OfCalls):
         return "no attempt behind one that delivered an event"
 
     def weigh(self, attempts: Sequence[ExchangeRecord]) -> Iterator[Finding]:
-        told = next((number for number, one in enumerate(attempts) if one.response.events_out), None)
-        if told is None:
+        first = next((one for one in attempts if one.response.events_out), None)
+        if first is None:
             return
-        first, further = attempts[told], attempts[told + 1 :]
-        had = first.response.events_out
-        seen = (
-            f"{had} events delivered, then {len(further)} further attempts"
+        since = _began(first) + (first.times.first_event_out or 0.0)
+        further = [one for one in attempts if _began(one) >= since]
+        had, again = first.response.events_out, sum(one.response.events_out or 0 for one in further)
+        seen = f"{counted(had or 0, 'event')} delivered, " + (
+            f"then {counted(len(further), 'attempt')} more, with {counted(again, 'event')} of it"
             if further
-            else f"{had} events, no further attempt"
+            else "no attempt behind it"
         )
         yield Finding(_ids([first, *further]), not further, seen, ("last_event_out", "end"))

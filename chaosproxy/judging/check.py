@@ -93,6 +93,8 @@ class Check:
     """It needs the records of the response: a coded body has none."""
     needs_events: ClassVar[bool] = False
     """It needs the time of each record."""
+    needs_contents: ClassVar[bool] = False
+    """It needs to know which records say something."""
     needs_bodies: ClassVar[bool] = False
     """It compares the bytes of the response as they came and as they went."""
     needs_requests: ClassVar[bool] = False

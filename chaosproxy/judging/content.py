@@ -6,6 +6,7 @@ Must not know: why.
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from chaosproxy.journal.mask import is_secret
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Check, Finding, found, register
 from chaosproxy.model.globs import glob
@@ -17,6 +18,7 @@ class Header(Check):
     """A header field is there, and says this."""
 
     name: ClassVar[str] = "header"
+    main: ClassVar[str | None] = "name_"
     nothing: ClassVar[str] = "no exchange had a head to look at"
 
     name_: str
@@ -29,6 +31,11 @@ class Header(Check):
     @property
     def expected(self) -> str:
         return f"{self.name_}{f': {self.value}' if self.value is not None else ''} in the {self.way}"
+
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        if self.value is None or not is_secret(self.name_.lower()):
+            return []
+        return [(("value",), f"values of `{self.name_}` are secrets, which are not kept; leave `value` out")]
 
     def see(self, record: ExchangeRecord) -> Finding | None:
         if self.way == "response" and record.response.status is None:
@@ -75,7 +82,8 @@ class Ended(Check):
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unchanged(Check):
-    """The body's bytes went to the client as they came from the upstream, all of them."""
+    """The body's bytes went to the client as they came from the upstream, all of them. Where the client has left before
+    they all went nothing can be said."""
 
     name: ClassVar[str] = "unchanged"
     nothing: ClassVar[str] = "no upstream answered"
@@ -89,6 +97,9 @@ class Unchanged(Check):
         evidence, response = record.evidence, record.response
         if evidence is None or evidence.same is None:
             return None
+        left = record.end is not None and record.end.by == "client"
+        if left and not evidence.same and response.bytes_out < response.bytes_in:
+            return None  # it did not want the rest
         seen = f"{response.bytes_in} bytes came, {response.bytes_out} went"
         if not evidence.same and response.bytes_in == response.bytes_out:
             seen += ", and not the same"
@@ -117,7 +128,7 @@ class FaultFired(Check):
         fired = [one for one in record.faults if glob(self.fault, one.fault) and self._is_in(one.hop_name)]
         if fired:
             return found(record, True, f"{fired[0].fault}: {fired[0].detail}")
-        missed = [one for one in record.not_fired if glob(self.fault, one.fault)]
+        missed = [one for one in record.not_fired if glob(self.fault, one.fault) and self._is_in(one.hop_name)]
         return found(record, False, f"it did not: {missed[0].reason}") if missed else None
 
     def _is_in(self, hop: str | None) -> bool:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
+from chaosproxy.journal.evidence import MOST_EVENTS
+from chaosproxy.journal.marks import FIRST
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Check, Finding, found, register
-from chaosproxy.judging.words import limit, ms
+from chaosproxy.judging.words import ended_at, limit, ms
 from chaosproxy.model.units import Duration
 
 
@@ -100,11 +102,12 @@ class Gap(Check):
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventAge(Check):
-    """How old an event is when it goes to the client: the Nth that left against the Nth that came."""
+    """How old an event is when it goes to the client: the Nth that left against the Nth that came. One that never left is
+    as old as the exchange became."""
 
     name: ClassVar[str] = "event_age"
     main: ClassVar[str | None] = "max"
-    nothing: ClassVar[str] = "no event went to a client"
+    nothing: ClassVar[str] = "no event came that a client could see"
     reads_records: ClassVar[bool] = True
     needs_events: ClassVar[bool] = True
 
@@ -116,25 +119,30 @@ class EventAge(Check):
         return f"no event older than {limit(self.max)}"
 
     def see(self, record: ExchangeRecord) -> Finding | None:
-        evidence = record.evidence
-        if evidence is None or not evidence.events_out:
+        evidence, over = record.evidence, ended_at(record)
+        if evidence is None or record.response.events_out is None:
             return None
-        ages = [out - came for came, out in zip(evidence.events_in, evidence.events_out, strict=False)]
+        came, went = evidence.events_in, evidence.events_out
+        ages = [leaving - coming for coming, leaving in zip(came, went, strict=False)]
+        if len(came) < MOST_EVENTS:
+            ages += [max(0.0, over - coming) for coming in came[len(went) :]]
         if not ages:
             return None
         oldest = max(ages)
-        seen = f"event {ages.index(oldest) + 1} was {ms(oldest)} old"
-        return found(record, oldest <= self.max, seen, "first_event_in", "first_event_out", "last_event_out")
+        number = ages.index(oldest) + 1
+        seen = f"event {number} was {ms(oldest)} old" + (" and had not gone" if number > len(went) else "")
+        return found(record, oldest <= self.max, seen, "first_event_in", "first_event_out", "last_event_out", "end")
 
 
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat(Check):
-    """The client is never without a byte for long, from the response's head to the end."""
+    """The client is never without a byte for long: from the end of its request on, the head and the body count, comments
+    too."""
 
     name: ClassVar[str] = "heartbeat"
     main: ClassVar[str | None] = "every"
-    nothing: ClassVar[str] = "no answer had a head"
+    nothing: ClassVar[str] = "no request was complete"
 
     every: Duration
     """The longest silence."""
@@ -145,11 +153,12 @@ class Heartbeat(Check):
 
     def see(self, record: ExchangeRecord) -> Finding | None:
         times = record.times
-        if times.head_sent is None:
+        heard = sorted(one for one in (times.request_end, times.head_sent) if one is not None)
+        if not heard:
             return None
-        ends = [one for one in (times.client_closed, times.end) if one is not None]
-        moments = [times.head_sent, *(seconds for seconds, _ in record.deliveries), min(ends, default=times.head_sent)]
-        silence, since = max((after - before, before) for before, after in pairwise(moments))
-        return found(
-            record, silence <= self.every, f"nothing for {ms(silence)} from {ms(since)} on", "head_sent", "end"
-        )
+        went = [seconds for seconds, _ in record.deliveries]
+        spans = [*pairwise([*heard, *went[:FIRST]]), *pairwise(went[FIRST:])]  # between these some are not kept
+        spans.append((max([*heard, *went[-1:]]), ended_at(record)))
+        silence, since = max((until - since, since) for since, until in spans)
+        seen = f"nothing for {ms(silence)}, from {ms(since)} on"
+        return found(record, silence <= self.every, seen, "request_end", "head_sent", "end")

@@ -1,5 +1,6 @@
-"""How numbers are said in a verdict. Must not know: what they are of."""
+"""How numbers and moments are said in a verdict. Must not know: what is judged."""
 
+from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.units import show_duration
 
 
@@ -12,3 +13,20 @@ def ms(seconds: float) -> str:
 def limit(seconds: float) -> str:
     """As a scenario writes it: `500ms`, `2s`."""
     return show_duration(seconds)
+
+
+def ended_at(record: ExchangeRecord) -> float:
+    """When the exchange was over for the client: it left, or it had the end."""
+    ends = [one for one in (record.times.client_closed, record.times.end) if one is not None]
+    return min(ends, default=0.0)
+
+
+def left_at(record: ExchangeRecord) -> float | None:
+    """When the client left; None where it did not, also where it only closed its sending side and was served."""
+    served = record.end is not None and record.end.by != "client"
+    return None if served else record.times.client_closed
+
+
+def how_it_ended(record: ExchangeRecord) -> str:
+    """`clean by upstream`."""
+    return "no end" if record.end is None else f"{record.end.how} by {record.end.by}"

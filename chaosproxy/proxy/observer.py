@@ -13,6 +13,8 @@ from chaosproxy.journal import mask
 from chaosproxy.journal.record import Ending, ExchangeRecord, Fired, NotFired
 from chaosproxy.model.messages import Data, RequestHead, ResponseHead
 from chaosproxy.proxy.connection_faults import noted
+from chaosproxy.scenario.rules import Decision
+from chaosproxy.scenario.schema import Scenario
 from chaosproxy.wire.wire import Wire
 
 _NO_WIRES: Mapping[str, tuple[Wire, int]] = MappingProxyType({})
@@ -76,6 +78,9 @@ class Observer:
     def _show_head(self, head: ResponseHead) -> None:
         self.record.response.status = head.status
         self.record.response.headers = mask.masked_headers(head.headers)
+
+    def judged(self, scenario: Scenario, decision: Decision) -> None:
+        """Its rule is known, and which expectations are about it; said to all, heard by one that watches."""
 
     def asked(self, payload: bytes) -> None:
         """A piece of the request's body; only to one that watches."""
@@ -156,7 +161,7 @@ class Observer:
                 since = max(0.0, note.t - self._began)
                 self.record.add_fired(Fired(since, note.fault, note.hop, note.hop_name, note.detail))
             else:
-                self.record.not_fired.append(NotFired(note.fault, note.hop, note.detail))
+                self.record.not_fired.append(NotFired(note.fault, note.hop, note.detail, note.hop_name))
         notes.clear()
 
     def meets(self, side: str, wire: Wire | None) -> None:

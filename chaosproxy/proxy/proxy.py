@@ -247,8 +247,7 @@ class Proxy:
         now: float,
     ) -> None:
         exchange.record.rule = decision.index
-        if (evidence := exchange.record.evidence) is not None:
-            evidence.scenario, evidence.checks = planner.scenario, decision.judged
+        exchange.observer.judged(planner.scenario, decision)
         facts = ClientFacts(
             protocol=connection.session.protocol,
             tls=connection.transport.tls,
