@@ -4,7 +4,7 @@ import trio
 
 from chaosproxy.testing.peers import Ending, Origin, RawClient
 from chaosproxy.testing.proxied import linked
-from tests.incidents.asking import Answer, asking
+from tests.incidents.asking import Answer, ask, asking
 from tests.virtual.shipped import stream
 
 
@@ -65,3 +65,11 @@ async def test_one_request_is_asked_three_times(autojump_clock):
         await client.leave(Ending.FIN)
         assert [request.body for request in served.requests] == [b"prompt"] * 3
         assert len({request.head for request in served.requests}) == 1, "the same, three times; the client asked once"
+
+
+async def test_a_part_that_was_cached(autojump_clock):
+    served = Origin(stream(8, 1))
+    async with linked("cached-part", served.serve) as proxied:
+        first, second = await ask(proxied, idle=60), await ask(proxied, idle=60)
+    assert [(one.status, one.text, one.whole) for one in (first, second)] == [(200, "123", False), (200, "123", True)]
+    assert len(served.requests) == 1
