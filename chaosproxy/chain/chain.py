@@ -113,8 +113,9 @@ class Chain(Leaving):
 
     @property
     def narrow(self) -> int:
-        """See `Fault.narrow`: that of the first fault which makes the upstream wait."""
-        waits = (stage.fault for stage in self._responses if not stage.inert and stage.fault.capacity)
+        """See `Fault.narrow`: that of the first fault which is awake and has room of its own."""
+        faults = (stage.fault for stage in self._responses if not stage.inert)
+        waits = (fault for fault in faults if fault.capacity and fault.rest is None)
         return next(waits, Neutral()).narrow
 
     @property

@@ -139,7 +139,7 @@ class Connection(Output):
         began = now = self._clock.current_time()
         signals: list[Signal] | None
         for _ in range(READS_PER_TURN):
-            portion = min(self._portion, self.most)
+            portion = self._portion
             try:
                 data = self.transport.recv(portion)
             except TruncatedError as error:
@@ -167,7 +167,7 @@ class Connection(Output):
             if len(data) < LEAST or self.paused or self.over:
                 return
             before, now = now, self._clock.current_time()
-            self._portion = fitting(portion, now - before)
+            self._portion = min(fitting(portion, now - before), self.most)
             if len(data) < portion or now - began > TURN:
                 return
 

@@ -131,7 +131,7 @@ class UpstreamConnection(Carrier[UpstreamListener]):
         the exchange that it now carries, which is its last. (On HTTP/2 the stream's window does it.)"""
         if self.session.multiplexed:
             return
-        self.most = nbytes
+        self.most = self._portion = nbytes
         if self.transport.descriptor is not None:
             receive_less(self.transport.descriptor, nbytes)
         self.session.close()

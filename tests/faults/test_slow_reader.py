@@ -7,7 +7,7 @@ import pytest
 from chaosproxy.chain.chain import Chain
 from chaosproxy.chain.fault import Condition, Context
 from chaosproxy.chain.placed import Placed
-from chaosproxy.faults import Buffer, Latency, SlowReader, Timeout
+from chaosproxy.faults import Buffer, Latency, SlowReader, Stall, Timeout
 from chaosproxy.model.messages import Abort, Data, End, Trailers
 from chaosproxy.model.vocabulary import Peer
 from chaosproxy.scenario.load import load
@@ -82,6 +82,7 @@ def test_the_socket_is_narrow_only_for_the_first_that_makes_the_upstream_wait():
 
     slow = SlowReader(rate=1, window=99)
     assert narrow(slow) == narrow(Timeout(idle=1.0), slow) == narrow(slow, Buffer(bytes=5)) == 99
+    assert narrow(Stall(for_=1.0), slow) == 99  # it has no room while it rests
     assert (
         narrow(Buffer(bytes=5), slow) == narrow(Latency(delay=1.0), slow) == narrow(Timeout(idle=1.0)) == narrow() == 0
     )
