@@ -9,12 +9,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chaosproxy.chain.actions import FOREVER, Actions, Note
+from chaosproxy.chain.actions import Actions
 from chaosproxy.chain.fault import Context, Fault, register
 from chaosproxy.faults.refusals import Refusal
 from chaosproxy.faults.refusing import QueueingSpec, Waiting, key_of, refused
 from chaosproxy.model.messages import RequestHead
-from chaosproxy.model.units import Count, counted, show_duration
+from chaosproxy.model.units import Count, counted
 
 
 @register
@@ -117,7 +117,7 @@ class RunningConcurrency(Waiting):
         if self._places.leave(self._key, self):
             return self._refuse()
         self._has_place = True
-        return (Note("fired", f"waited {show_duration(now - self.since)}"), *self.let_in(), FOREVER)
+        return self.served(now)
 
     def _refuse(self) -> Actions:
         limit = counted(self._spec.limit, "request")

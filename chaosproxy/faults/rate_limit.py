@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from chaosproxy.chain.actions import FOREVER, Actions, Note
+from chaosproxy.chain.actions import Actions
 from chaosproxy.chain.fault import Context, Fault, register
 from chaosproxy.faults.refusals import Refusal, limit_fields
 from chaosproxy.faults.refusing import QueueingSpec, Waiting, key_of, refused
@@ -110,7 +110,7 @@ class RunningRateLimit(Waiting):
     def wake(self, now: float) -> Actions:
         if next(iter(self._bucket.queue)) is self and self._takes(now):
             self._leave(now)
-            return (Note("fired", f"waited {show_duration(now - self.since)}"), *self.let_in(), FOREVER)
+            return self.served(now)
         if now >= self.since + self._longest:
             self._leave(now)
             return self._refuse(now)

@@ -13,7 +13,7 @@ from chaosproxy.chain.resolve import answer
 from chaosproxy.faults.refusals import Refusal, body_of
 from chaosproxy.model.headers import Headers, first, replaced, values, without
 from chaosproxy.model.messages import Data, Event, RequestHead
-from chaosproxy.model.units import Duration, Within
+from chaosproxy.model.units import Duration, Within, show_duration
 from chaosproxy.model.validate import field_problem
 from chaosproxy.model.vocabulary import BothWays, Way
 
@@ -124,10 +124,15 @@ class Waiting(Fault):
         return (WAKE,)
 
     def let_in(self) -> tuple[Event, ...]:
-        """It no longer waits; what of it has come goes on. Answer FOREVER behind it."""
+        """It no longer waits; what of it has come."""
         kept, self._kept = tuple(self._kept), []
         self.waits, self.held = False, 0
         return kept
+
+    def served(self, now: float) -> Actions:
+        """It goes on, and says after how long."""
+        waited = show_duration(round(now - self.since, 3))
+        return (Note("fired", f"waited {waited}"), *self.let_in(), FOREVER)
 
     def turned_away(self, reply: Reply) -> Actions:
         """It is answered here."""

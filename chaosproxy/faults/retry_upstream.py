@@ -52,6 +52,8 @@ class RetryUpstream(FaultSpec):
         return self.mid_stream
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        if not self.timeout:
+            return [(("timeout",), "no upstream answers in no time")]
         if self.idle != math.inf and not (self.mid_stream and "timeout" in self.on):
             return [
                 (("idle",), "a silence in the middle of an answer is for `mid_stream: true` and `on: timeout` alone")

@@ -132,14 +132,15 @@ def _received(world: World, got: Got, record: ExchangeRecord, met: Met) -> Itera
         yield f"{bytes(got.body)!r} of {answer.body!r} looks whole"
 
 
-def _journalled(world: World, got: Got, record: ExchangeRecord, met: Met) -> Iterator[str]:
-    """What the journal says is what the client has seen."""
+def _journalled(world: World, got: Got, record: ExchangeRecord, met: Met, *, reset: bool) -> Iterator[str]:
+    """What the journal says is what the client has seen. `reset`: what it had not read when another exchange ended the
+    connection is lost."""
     answer, shown = world.answers[got.number], record.response
     assert record.end is not None
     clean = record.end.how == "clean"
     if got.status is not None and got.status != shown.status:
         yield f"status {got.status}, journalled {shown.status}"
-    if clean and not got.left and not got.ended and not met.below:
+    if clean and not got.left and not got.ended and not met.below and not reset:
         yield f"journalled clean, but broken off ({got.broken})"
     # Head and chunk sizes too: else what waits for the socket goes with a reset.
     fits = world.room > 500 + 8 * len(answer.body)
@@ -253,6 +254,7 @@ def problems(world: World, ran: Run) -> list[str]:
     wrong = [] if lies(world) else ran.seen.wrong
     found = [*wrong, *(f"logged: {line}" for line in ran.logged), *_ended(world, ran)]
     scenario, records = read(world.document), dict[int, ExchangeRecord]()
+    reset = {record.client.connection for record in ran.records if record.end is not None and record.end.how == "rst"}
     for record in ran.records:
         tail = record.request.path.rpartition("/")[2]
         if tail.isdigit():
@@ -271,7 +273,7 @@ def problems(world: World, ran: Run) -> list[str]:
         served = [one for one in ran.seen.served if one.number == number]
         lines = [*_noted(record, met), *_sent(world, got, served, record, met)]
         if record.end is not None and not lies(world):
-            lines += _journalled(world, got, record, met)
+            lines += _journalled(world, got, record, met, reset=record.client.connection in reset)
             if got.status is not None:
                 lines += _received(world, got, record, met)
         found += [f"request {number}: {line}" for line in lines]

@@ -34,11 +34,13 @@ class Wrong(FaultSpec):
     ways: ClassVar[frozenset[Way]] = frozenset(Way)
     on_connections: ClassVar[bool] = True
 
-    fails: Literal["data", "wake", "start"] = "data"
+    fails: Literal["data", "wake", "start", "over"] = "data"
 
     def start(self, context: Context) -> Fault:
         if self.fails == "start":
             raise ZeroDivisionError("wrong")
+        if self.fails == "over":
+            return WrongInTheEnd()
         return RunningWrong() if self.fails == "data" else LateWrong(context.began)
 
 
@@ -52,6 +54,11 @@ class LateWrong(Fault):
         self.due = began + 1
 
     def wake(self, now: float) -> Actions:
+        raise ZeroDivisionError("wrong")
+
+
+class WrongInTheEnd(Fault):
+    def over(self, now: float) -> Actions:
         raise ZeroDivisionError("wrong")
 
 
@@ -95,6 +102,25 @@ async def test_one_that_fails_whenever_it_is_asked_is_not_asked_for_ever(autojum
             await other.read_until(b"1\r\na\r\n0\r\n\r\n")
     assert (record.request.path, record.end.by, record.end.cause) == ("/wrong", "proxy", "internal")
     assert "ZeroDivisionError('wrong')" in record.detail
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+@pytest.mark.parametrize("way", ["response", "request"])
+async def test_one_that_fails_when_its_exchange_is_over_leaves_nothing_behind(way, leaves, autojump_clock, caplog):
+    origin = Origin([HEAD, Pause(1), b"1\r\na\r\n0\r\n\r\n"])
+    async with linked(scenario(way=way, fails="over"), origin.serve) as proxied:
+        async with RawClient(proxied.connect()) as client:
+            await client.send(GET % b"wrong")
+            await client.read_until(HEAD[-4:])
+            if not leaves:
+                await client.read_all()
+        await proxied.last()
+        async with RawClient(proxied.connect()) as other:
+            await other.send(GET % b"right")
+            await other.read_until(b"1\r\na\r\n0\r\n\r\n")
+        await proxied.last(2)
+        assert not proxied.proxy.running
+    assert "ZeroDivisionError('wrong')" in caplog.text
 
 
 async def test_over_http2_the_other_streams_of_the_upstream_live(autojump_clock, caplog):
