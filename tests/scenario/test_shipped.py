@@ -9,11 +9,18 @@ from chaosproxy.scenario import library
 from chaosproxy.scenario.load import examine
 
 SHIPPED = library.shipped()
-PARTS = ["In the field:", "A good client:", "Knobs:"]
-OF_INCIDENTS = {"Seen:", "A bad client:", "Reproduce:"}
-"""What the head of a scenario that reproduces incidents says besides."""
+PARTS = ["In the field:", "A good client:", "A bad client:", "Knobs:", "Reproduce:"]
+"""Where it was seen stands behind the first, if it was described in public."""
 TESTS = Path(__file__).parents[1]
-ANY_TEXT = {"CHAOS_MESSAGE", "CHAOS_CODE", "CHAOS_TYPE", "CHAOS_RETRY_AFTER", "CHAOS_METHOD"}
+ANY_TEXT = {
+    "CHAOS_MESSAGE",
+    "CHAOS_CODE",
+    "CHAOS_TYPE",
+    "CHAOS_RETRY_AFTER",
+    "CHAOS_METHOD",
+    "CHAOS_EXTENSION",
+    "CHAOS_CHARACTER",
+}
 """Knobs for which no text is wrong."""
 
 
@@ -40,7 +47,8 @@ def test_it_is_valid_as_shipped(path):
 def test_its_head_says_what_happens_what_a_good_client_does_and_what_to_turn(path):
     lines = head_comment(path)
     parts = [line.strip().partition(":")[0] + ":" for line in lines if re.match(r" \S", line)]
-    assert [part for part in parts if part not in OF_INCIDENTS] == PARTS
+    assert [part for part in parts if part != "Seen:"] == PARTS
+    assert any(f"chaosproxy run {path.stem} --upstream URL" in line for line in lines)
     assert len(set(parts)) == len(parts)
     assert all(re.match(r" \S|   \S", line) for line in lines), "what goes on is indented"
     assert max(map(len, path.read_text().splitlines())) <= 120
