@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from chaosproxy.embedded.again import command
 from chaosproxy.embedded.finished import Finished
-from chaosproxy.embedded.parts import Parts, running
+from chaosproxy.embedded.parts import running
 from chaosproxy.embedded.setup import KEPT, FilePath, Options, Setup, Several, Source, Tls, read
 from chaosproxy.errors import Error
 from chaosproxy.journal.journal import Journal
@@ -20,6 +21,7 @@ from chaosproxy.journal.jsonl import JournalFile
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Verdicts
 from chaosproxy.model.units import counted
+from chaosproxy.proxy.planner import Planner
 from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.report.timeline import timeline
 
@@ -36,10 +38,12 @@ class OpenProxy:
     ca: Path | None
     """With `tls="auto"` the file of the CA certificate that clients must trust; removed at the end."""
     _origin: "ServedOrigin | None"
-    _parts: Parts
+    _setup: Setup
     _proxy: Proxy
     _finished: Finished
     _rung: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
+    _before: list[Planner] = field(default_factory=list)
+    """What was in force and expected something, since the exchanges were last forgotten."""
 
     def __post_init__(self) -> None:
         self._proxy.journal.listen(self._finished)
@@ -86,6 +90,13 @@ class OpenProxy:
             raise TimeoutError(too_few(self._finished.total, exchanges, timeout, self.timeline()))
         return self.exchanges
 
+    async def settle(self, timeout: float = 10.0) -> bool:  # noqa: ASYNC109 - as that of `wait`
+        """Until no exchange is running, at most `timeout` seconds of Trio's clock; whether none is."""
+        with trio.move_on_after(timeout):
+            while self.running:
+                await self._rung.park()
+        return not self.running
+
     def use(self, scenario: Source | None) -> None:
         """New exchanges follow this scenario, its counters at the start; running ones keep what they began with.
         ScenarioError, and nothing changes, if it is wrong."""
@@ -94,23 +105,33 @@ class OpenProxy:
     def planned(self, scenario: Source | None) -> Callable[[], Callable[[], None]]:
         """The two halves of `use`, for another thread: the scenario is read now, ScenarioError if it is wrong; calling what
         comes of it, inside the run, puts it in force, and calling what comes of that puts back what was."""
-        planner = self._parts.planner(read(scenario))
+        planner = self._setup.parts.planner(read(scenario))
 
         def follow() -> Callable[[], None]:
             before = self._proxy.planner
-            self._proxy.reload(planner)
-            return lambda: self._proxy.reload(before)
+            self._follow(planner)
+            return lambda: self._follow(before)
 
         return follow
+
+    def _follow(self, planner: Planner) -> None:
+        replaced = self._proxy.planner
+        if replaced.scenario.expect and replaced not in self._before:
+            self._before.append(replaced)
+        self._proxy.reload(planner)
 
     def clear(self) -> None:
         """Forget the exchanges so far, running ones too: `exchanges` and `wait` begin anew."""
         self._finished.clear(self._proxy.begun)
+        self._before.clear()
 
     def verdict(self) -> Verdicts:
-        """What the scenario in force expected, and what the finished exchanges have shown: `good`, and one verdict after
-        the other."""
-        return self._proxy.planner.judge(self.exchanges)
+        """What the scenario in force expects, and what the finished exchanges have shown: `good`, and one verdict after
+        the other. A scenario that was in force before, and that an exchange has met, is judged too, first."""
+        records, now = self.exchanges, self._proxy.planner
+        met = {id(record.evidence.scenario) for record in records if record.evidence is not None}
+        before = [one for one in self._before if one is not now and id(one.scenario) in met]
+        return Verdicts(tuple(verdict for one in [*before, now] for verdict in one.judge(records).each))
 
     @property
     def running(self) -> list[ExchangeRecord]:
@@ -118,10 +139,22 @@ class OpenProxy:
         return [record for record in self._proxy.running if self._finished.counts(record)]
 
     @property
+    def scenario(self) -> str:
+        """The name of the scenario in force."""
+        return self._proxy.planner.scenario.name
+
+    @property
     def about(self) -> str:
         """Which proxy this is: its URL, the scenario in force and its seed."""
         planner = self._proxy.planner
         return f"{self.url}, {planner.scenario.name}, seed {planner.seed}"
+
+    def command(self) -> str:
+        """The command line that runs this proxy again, with the same seed; where a file has to be written for it, with the
+        file's text on a line of its own."""
+        planner, setup = self._proxy.planner, self._setup
+        upstreams = [] if self._origin is not None else [address.url for address in setup.parts.upstreams]
+        return command(planner.scenario, setup.source, upstreams, planner.seed, setup.speed)
 
     def timeline(self) -> str:
         """What became of every exchange so far, moment by moment; running ones last."""
@@ -172,7 +205,7 @@ async def opened(setup: Setup, finished: Finished | None = None) -> AsyncIterato
         proxy = setup.parts.proxy(setup.scenario, journal)
         async with running(proxy, listeners):
             urls = tuple(listener.url for listener in listeners)
-            yield OpenProxy(urls, ca, origin, setup.parts, proxy, finished or Finished(setup.journal_limit))
+            yield OpenProxy(urls, ca, origin, setup, proxy, finished or Finished(setup.journal_limit))
     if lost:
         raise Error(lost[0])
 

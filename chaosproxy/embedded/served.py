@@ -5,6 +5,7 @@ parts of a proxy are put together.
 """
 
 import contextlib
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +78,16 @@ class ServedProxy:
             raise self._thread.failure
         raise TimeoutError(too_few(self._finished.total, exchanges, timeout, self.timeline()))
 
+    def settle(self, timeout: float = 10.0) -> bool:
+        """Until no exchange is running, at most `timeout` seconds; whether none is. It blocks, as `wait` does."""
+        deadline = time.monotonic() + timeout
+        while True:
+            seen = self._finished.total  # before the look: whatever finishes behind it is seen by the wait
+            if not self._thread.call(lambda: self._inside.running):
+                return True
+            if not self._finished.wait(seen + 1, deadline - time.monotonic()):
+                return False
+
     def use(self, scenario: Source | None) -> None:
         """New exchanges follow this scenario, its counters at the start; running ones keep what they began with.
         ScenarioError, and nothing changes, if it is wrong; RuntimeError if the proxy has ended."""
@@ -97,14 +108,25 @@ class ServedProxy:
         self._thread.call(self._inside.clear)
 
     def verdict(self) -> Verdicts:
-        """What the scenario in force expected, and what the finished exchanges have shown: `good`, and one verdict after
-        the other. A client has its last byte a moment before its exchange is here: `wait` first."""
+        """What the scenario in force expects, and what the finished exchanges have shown: `good`, and one verdict after
+        the other. A scenario that was in force before, and that an exchange has met, is judged too, first. A client has
+        its last byte a moment before its exchange is here: `wait` or `settle` first."""
         return self._inside.verdict()
+
+    @property
+    def scenario(self) -> str:
+        """The name of the scenario in force."""
+        return self._inside.scenario
 
     @property
     def about(self) -> str:
         """Which proxy this is: its URL, the scenario in force and its seed."""
         return self._inside.about
+
+    def command(self) -> str:
+        """The command line that runs this proxy again, with the same seed; where a file has to be written for it, with the
+        file's text on a line of its own."""
+        return self._inside.command()
 
     def timeline(self) -> str:
         """What became of every exchange so far, moment by moment; running ones last."""

@@ -55,6 +55,8 @@ class Options:
 class Setup:
     """A proxy that may be opened."""
 
+    source: Source | None
+    """What was given as the scenario."""
     scenario: Scenario
     parts: Parts
     """With no upstream: the embedded origin is to be started."""
@@ -83,7 +85,7 @@ class Setup:
             upstream_insecure=options.upstream_insecure,
             spelt=str,
         )
-        return cls(read(scenario), parts, speed, _path("journal", options.journal), limit)
+        return cls(scenario, read(scenario), parts, speed, _path("journal", options.journal), limit)
 
 
 def _texts(name: str, given: Several) -> tuple[str, ...]:

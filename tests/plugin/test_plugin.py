@@ -1,53 +1,6 @@
 """The pytest plugin, as a user's suite sees it: each in a pytest of its own, warnings as errors, unknown markers too."""
 
-import os
-
-import pytest
-
-import chaosproxy
-
-EVENTS = "".join(f"data: {number}\n\n" for number in range(8))
-ANSWER = {
-    "version": 1,
-    "faults": [{"respond": {"status": 200, "headers": {"content-type": "text/event-stream"}, "body": EVENTS}}],
-}
-
-
-@pytest.fixture(scope="module")
-def upstream():
-    with chaosproxy.serve(ANSWER, upstream="http://127.0.0.1:1") as proxy:
-        yield proxy.url
-
-
-@pytest.fixture
-def suite(pytester, monkeypatch):
-    """Runs the tests given as text."""
-    for name in [name for name in os.environ if name.startswith(("OPENAI_", "ANTHROPIC_", "OLLAMA_", "PYTEST_"))]:
-        monkeypatch.delenv(name)
-    pytester.makefile(".yaml", three="version: 1\nfaults:\n  - cut: {at: {event: 3}, then: rst}\n")
-
-    def run(text, *options):
-        pytester.makepyfile(text)
-        done = pytester.runpytest_subprocess("-W", "error", "--strict-markers", "-p", "no:cacheprovider", *options)
-        assert "INTERNALERROR" not in done.stdout.str() + done.stderr.str()
-        return done
-
-    return run
-
-
-CLIENT = """
-import urllib.request, http.client
-
-def read(url):
-    body = b""
-    try:
-        with urllib.request.urlopen(url, timeout=20) as answer:
-            while part := answer.read1():
-                body += part
-    except (OSError, http.client.HTTPException):
-        return body, False
-    return body, True
-"""
+from tests.plugin.client import CLIENT
 
 
 def test_a_test_that_passes_says_nothing(suite, upstream):
@@ -383,7 +336,7 @@ def test_it_can_be_left_out(suite):
 
 def test_pytest_explains_the_marker_the_fixtures_and_the_option(pytester):
     done = pytester.runpytest_inprocess("--markers")
-    done.stdout.fnmatch_lines(["@pytest.mark.chaosproxy(scenario=None, *, upstream, *sdk_env=False): *"])
+    done.stdout.fnmatch_lines(["@pytest.mark.chaosproxy(scenario=None, *, upstream, *sdk_env=False, judge=True): *"])
     done = pytester.runpytest_inprocess("--fixtures")
     done.stdout.fnmatch_lines(["chaosproxy -- *", "chaosproxy_factory -- *", "chaosproxy_session *session scope* -- *"])
     done = pytester.runpytest_inprocess("--help")

@@ -1,0 +1,52 @@
+"""The command line that runs a proxy again, as a failed test shows it.
+
+Rules: it can be pasted into a shell; the scenario is named as it was given, or written down whole. Must not know: how a
+proxy runs.
+"""
+
+import json
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from chaosproxy.embedded.setup import Source, read
+from chaosproxy.errors import Error
+from chaosproxy.scenario.schema import TRANSPARENT, Scenario
+
+ORIGIN = "http://127.0.0.1:8000"
+"""Where `chaosproxy origin` listens unless told otherwise."""
+
+
+def command(scenario: Scenario, given: Source | None, upstreams: Sequence[str], seed: int, speed: float) -> str:
+    """`chaosproxy run idle-drop --upstream URL --seed 7`; with no upstream in front of an embedded origin. A second line
+    is the text of the file that the first one names."""
+    file, text = _file(scenario, given)
+    paced = f" --speed {speed:g}" if speed != 1 else ""
+    words = ["run", *([file] if file else [])]
+    words += [word for url in upstreams or [ORIGIN] for word in ("--upstream", url)]
+    line = f"chaosproxy {shlex.join([*words, '--seed', str(seed)])}{paced}"
+    if not upstreams:
+        line = f"chaosproxy origin{paced} & {line}"
+    return f"{line}\n{file}: {text}" if text else line
+
+
+def _file(scenario: Scenario, given: Source | None) -> tuple[str, str]:
+    """What stands on the command line, and what has to be in it if nobody has such a file."""
+    if scenario == TRANSPARENT:
+        return "", ""
+    for name in (given, scenario.name):
+        if isinstance(name, str | Path) and _is(name, scenario):
+            return str(name), ""
+    from chaosproxy.scenario.dump import dump  # noqa: PLC0415 - loaded only where a test has failed
+
+    return f"{scenario.name}.json", json.dumps(dump(scenario))
+
+
+def _is(name: str | Path, scenario: Scenario) -> bool:
+    """It names a file, or a shipped scenario, that says this."""
+    from chaosproxy.scenario.library import find  # noqa: PLC0415 - loaded only where a test has failed
+
+    try:
+        return find(name).is_file() and read(name) == scenario
+    except (Error, LookupError, OSError, ValueError):
+        return False

@@ -1,0 +1,125 @@
+"""What the proxies of a test have seen: judged behind it, shown where it fails, kept as a report if that is asked for.
+
+Rules: a test that has failed by itself is never failed a second time; a test that was skipped, or never ran, is not
+judged. Must not know: fixtures.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from chaosproxy.pytest_plugin.marker import wrong
+
+if TYPE_CHECKING:
+    from chaosproxy.embedded.served import ServedProxy
+    from chaosproxy.judging.check import Verdict
+
+SETTLE = 5.0
+"""Seconds that exchanges which still run behind a test have to end by themselves before they are judged."""
+PASSED = pytest.StashKey[bool]()
+"""The test has run to its end, and raised nothing."""
+FAILED = pytest.StashKey[bool]()
+"""Something about the test has failed so far."""
+_WATCHES = pytest.StashKey[list["Watch"]]()
+
+
+class Watch:
+    """Of the proxies that one fixture has given to a test."""
+
+    def __init__(self, item: pytest.Item, *, judge: bool, strict: bool = True) -> None:
+        """`strict`: a check that had nothing to judge has failed too."""
+        self._item, self._judge, self._strict = item, judge, strict
+        self._proxies: list[ServedProxy] = []
+        self._told = False
+        """What was not as expected is the error itself."""
+        item.stash.setdefault(_WATCHES, []).append(self)
+
+    def add(self, proxy: "ServedProxy") -> None:
+        """One more."""
+        self._proxies.append(proxy)
+
+    def settle(self) -> None:
+        """The test is over, and the proxies still run: exchanges that will be judged have a moment to end."""
+        if self._judges():
+            for proxy in self._proxies:
+                if proxy.verdict().each:
+                    proxy.settle(SETTLE)
+
+    def judge(self) -> None:
+        """Nothing more will happen: whatever is not as the scenarios expect fails the test."""
+        failures = [text for proxy in self._proxies if (text := self._failure(proxy))] if self._judges() else []
+        if failures or _is(self._item, FAILED):
+            for number, proxy in enumerate(self._proxies):
+                _write(self._item, proxy, number)
+        if failures:
+            self._told = True
+            raise wrong("\n".join(failures))
+
+    def sections(self) -> Iterator[tuple[str, str]]:
+        """What a report of the failed test shows."""
+        for proxy in self._proxies:
+            seen = proxy.timeline() or "no request has come"
+            yield f"chaosproxy {proxy.about}", f"{seen}\nonce more: {proxy.command()}"
+            if not self._told and (bad := self._bad(proxy)):
+                yield "chaosproxy verdicts", _lines(proxy, bad)
+
+    def _judges(self) -> bool:
+        return self._judge and _is(self._item, PASSED)
+
+    def _bad(self, proxy: "ServedProxy") -> "list[Verdict]":
+        return [one for one in proxy.verdict().bad if self._strict or one.findings]
+
+    def _failure(self, proxy: "ServedProxy") -> str:
+        bad = self._bad(proxy)
+        if not bad:
+            return ""
+        of = len(proxy.verdict().each)
+        return f"{len(bad)} of {of} expectation{'s' * (of != 1)} of {proxy.scenario} failed\n{_lines(proxy, bad)}"
+
+
+@contextlib.contextmanager
+def watching(item: pytest.Item, *, judge: bool, strict: bool = True) -> Iterator[Watch]:
+    """Around the life of the proxies: behind it they are judged."""
+    watch = Watch(item, judge=judge, strict=strict)
+    yield watch
+    watch.judge()
+
+
+def _is(item: pytest.Item, key: pytest.StashKey[bool]) -> bool:
+    return item.stash.get(key, False)
+
+
+def sections(item: pytest.Item) -> list[tuple[str, str]]:
+    """Those of all proxies of a test."""
+    return [section for watch in item.stash.get(_WATCHES, []) for section in watch.sections()]
+
+
+def _lines(proxy: "ServedProxy", bad: "list[Verdict]") -> str:
+    from chaosproxy.report.verdicts import verdicts  # noqa: PLC0415 - loaded only where there is something to tell
+
+    return verdicts(bad, proxy.exchanges)
+
+
+def reports(config: pytest.Config) -> Path | None:
+    """The folder that is asked for: by the command line, as seen from where pytest was started, else by the ini file, as
+    seen from its own place."""
+    asked: str | None = config.getoption("chaosproxy_report")
+    if asked:
+        return config.invocation_params.dir / asked
+    configured: str = config.getini("chaosproxy_report")
+    return config.rootpath / configured if configured else None
+
+
+def _write(item: pytest.Item, proxy: "ServedProxy", number: int) -> None:
+    folder = reports(item.config)
+    if folder is None:
+        return
+    from chaosproxy.journal.jsonl import line  # noqa: PLC0415 - loaded only where a report is asked for
+
+    folder.mkdir(parents=True, exist_ok=True)
+    name = re.sub(r"[^\w.\[\]-]+", "-", item.nodeid).strip("-")[-150:] + (f"-{number + 1}" if number else "")
+    (folder / f"{name}.jsonl").write_text("".join(f"{line(one)}\n" for one in proxy.exchanges), encoding="utf-8")

@@ -1,0 +1,234 @@
+"""What a scenario expects fails its test by itself, and says with what to run it again."""
+
+import json
+import re
+
+import pytest
+
+from tests.plugin.client import CLIENT
+
+LATE = """
+import pytest
+
+LATE = {"version": 1, "name": "late", "seed": 7, "faults": [{"respond": {"status": 200, "body": "x"}}], "expect": EXPECT}
+"""
+
+
+def late(*expect):
+    return CLIENT + LATE.replace("EXPECT", repr(list(expect)))
+
+
+TRUE = {"ended": {"by": "proxy", "how": "clean"}}
+FALSE = {"ended": {"by": "upstream"}}
+DEAD = "--chaosproxy-upstream=http://127.0.0.1:1"
+
+
+def test_what_is_not_as_expected_fails_a_test_that_passed(suite):
+    done = suite(
+        late(TRUE, FALSE)
+        + """
+@pytest.mark.chaosproxy(LATE)
+def test_it(chaosproxy):
+    read(chaosproxy.url + "/asked")
+
+@pytest.mark.chaosproxy(LATE, judge=False)
+def test_it_looks_itself(chaosproxy):
+    read(chaosproxy.url)
+    chaosproxy.settle(20)
+    assert [verdict.good for verdict in chaosproxy.verdict().each] == [True, False]
+""",
+        DEAD,
+    )
+    done.assert_outcomes(passed=2, errors=1)
+    done.stdout.fnmatch_lines(
+        [
+            "*ERROR at teardown of test_it *",
+            "chaosproxy: 1 of 2 expectations of late failed",
+            "FAILED  ended: expected an end by upstream",
+            "*#1: clean by proxy, cause respond",
+            "*ms  end: clean by proxy (respond)",
+            "*- chaosproxy http://127.0.0.1:*, late, seed 7 -*",
+            "#1 GET /asked 200 *",
+            "once more: chaosproxy run late.json --upstream http://127.0.0.1:1 --seed 7",
+            'late.json: {"version": 1, *',
+        ]
+    )
+    assert done.stdout.str().count("FAILED  ended") == 1
+    done.stdout.no_fnmatch_line("*pytest_plugin*")
+
+
+def test_doing_nothing_is_not_good(suite):
+    done = suite(
+        late({"fired": "respond"})
+        + """
+@pytest.mark.chaosproxy(LATE)
+def test_nobody_asks(chaosproxy):
+    pass
+
+def test_a_factory_s(chaosproxy_factory):
+    chaosproxy_factory(LATE)
+
+@pytest.mark.chaosproxy(LATE)
+def test_session(chaosproxy_session):
+    pass
+
+@pytest.mark.chaosproxy(LATE)
+def test_skipped(chaosproxy):
+    pytest.skip("no")
+
+@pytest.mark.chaosproxy(LATE)
+@pytest.mark.xfail(strict=True)
+def test_known(chaosproxy):
+    assert False
+
+@pytest.mark.chaosproxy(LATE)
+def test_somebody_asks(chaosproxy):
+    read(chaosproxy.url)
+
+@pytest.mark.chaosproxy(LATE)
+def test_it_turned_to_another_scenario_that_is_judged_too(chaosproxy):
+    read(chaosproxy.url)
+    chaosproxy.use({**LATE, "name": "second", "expect": [{"ended": {"by": "client"}}]})
+    read(chaosproxy.url)
+    with chaosproxy.using({**LATE, "name": "third", "expect": [{"ended": {"how": "rst"}}]}):
+        read(chaosproxy.url)
+""",
+        DEAD,
+    )
+    done.assert_outcomes(passed=5, errors=4, skipped=1, xfailed=1)
+    done.stdout.fnmatch_lines(
+        [
+            "*nothing to judge: no exchange met that fault",
+            "no request has come",
+            "*nothing to judge: *",
+            "*nothing to judge: *",
+            "*ERROR at teardown of test_it_turned*",
+            "FAILED  ended: expected an end *how rst",
+            "FAILED  ended: expected an end *by client",
+        ]
+    )
+
+
+def test_a_test_that_failed_keeps_its_own_error(suite):
+    done = suite(
+        late(FALSE)
+        + """
+@pytest.mark.chaosproxy(LATE)
+def test_it(chaosproxy):
+    read(chaosproxy.url)
+    chaosproxy.settle(20)
+    assert 1 == 2
+""",
+        DEAD,
+    )
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["E *assert 1 == 2", "*- chaosproxy verdicts -*", "FAILED  ended: expected *"])
+    assert done.stdout.str().count("FAILED  ended") == 1
+
+
+def test_exchanges_that_still_run_have_time_to_end(suite):
+    """The client leaves only when its own fixture ends, behind the test; what never ends is ended, and judged."""
+    done = suite(
+        """
+import socket, pytest
+
+WAIT = {"version": 1, "name": "wait", "faults": [{"respond": {"status": 200, "delay": "forever"}}],
+        "expect": [{"client_leaves": {"within": "1h"}}]}
+
+@pytest.fixture
+def connection(chaosproxy):
+    with socket.create_connection(("127.0.0.1", int(chaosproxy.url.rpartition(":")[2]))) as client:
+        client.sendall(b"GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+        yield client
+
+@pytest.mark.chaosproxy(WAIT)
+def test_it_leaves(connection):
+    pass
+
+@pytest.mark.chaosproxy(WAIT)
+def test_it_stays(chaosproxy, monkeypatch):
+    monkeypatch.setattr("chaosproxy.pytest_plugin.watch.SETTLE", 0.2)
+    client = socket.create_connection(("127.0.0.1", int(chaosproxy.url.rpartition(":")[2])))
+    client.sendall(b"GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+    while not chaosproxy.timeline():
+        pass
+    pytest.client = client
+""",
+        DEAD,
+    )
+    done.assert_outcomes(passed=2, errors=1)
+    done.stdout.fnmatch_lines(["*ERROR at teardown of test_it_stays*", "*#1: it stayed to the end*", "*shutdown*"])
+
+
+def test_the_session_s_proxy_holds_each_test_to_what_it_asked(suite, upstream, pytester):
+    """Scenarios side by side, each under its mount: a test is one by its URL, whoever else asks at that moment."""
+    pytester.makefile(
+        ".yaml",
+        side="""
+version: 1
+rules:
+  - mount: /three
+    faults: [{cut: {at: {event: 3}, then: rst}}]
+  - mount: /five
+    faults: [{cut: {at: {event: 5}, then: rst}}]
+expect:
+  - ended: {match: {path: /whole}, cause: cut}
+  - fired: cut
+""",
+    )
+    done = suite(
+        CLIENT
+        + """
+import pytest
+
+@pytest.mark.parametrize(("mount", "events"), [("/three", 3), ("/five", 5), ("", 8)])
+def test_one(chaosproxy_session, mount, events):
+    body, whole = read(chaosproxy_session.url + mount + "/some")
+    assert body.count(b"data") == events
+    assert chaosproxy_session.wait(timeout=20)[0].request.path == mount + "/some"
+
+def test_what_it_asked_is_judged(chaosproxy_session):
+    read(chaosproxy_session.url + "/whole")
+""",
+        "--chaosproxy-upstream",
+        upstream,
+        "-o",
+        "chaosproxy_scenario=side.yaml",
+    )
+    done.assert_outcomes(passed=4, errors=1)
+    done.stdout.fnmatch_lines(["*ERROR at teardown of test_what_it_asked*", "FAILED  ended: expected an end cause cut"])
+    done.stdout.no_fnmatch_line("*nothing to judge*")
+
+
+@pytest.mark.parametrize("said", ["option", "ini"])
+def test_what_the_proxies_of_failed_tests_have_seen_is_kept(suite, pytester, said):
+    if said == "ini":
+        pytester.makefile(".ini", pytest="[pytest]\nchaosproxy_report = kept/here\n")
+    done = suite(
+        late(FALSE)
+        + """
+@pytest.mark.parametrize("one", ["a/b"])
+@pytest.mark.chaosproxy(LATE)
+def test_it(chaosproxy, one):
+    read(chaosproxy.url + "/asked")
+
+def test_fails(chaosproxy_factory):
+    chaosproxy_factory(LATE)
+    read(chaosproxy_factory(LATE).url + "/second")
+    assert False
+
+@pytest.mark.chaosproxy({**LATE, "expect": []})
+def test_passes(chaosproxy):
+    read(chaosproxy.url)
+""",
+        DEAD,
+        *(["--chaosproxy-report", "kept/here"] if said == "option" else []),
+    )
+    done.assert_outcomes(passed=2, failed=1, errors=1)
+    kept = {
+        re.sub(r"^.*[.]py-", "", file.stem): [
+            json.loads(line)["request"]["path"] for line in file.read_text().splitlines()
+        ]
+        for file in (pytester.path / "kept" / "here").glob("*.jsonl")
+    }
+    assert kept == {"test_it[a-b]": ["/asked"], "test_fails": [], "test_fails-2": ["/second"]}
