@@ -5,13 +5,13 @@ judged. Must not know: fixtures.
 """
 
 import contextlib
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from chaosproxy.pytest_plugin import reports
 from chaosproxy.pytest_plugin.marker import wrong
 
 if TYPE_CHECKING:
@@ -53,19 +53,27 @@ class Watch:
         """Nothing more will happen: whatever is not as the scenarios expect fails the test."""
         failures = [text for proxy in self._proxies if (text := self._failure(proxy))] if self._judges() else []
         if failures or _is(self._item, FAILED):
-            for number, proxy in enumerate(self._proxies):
-                _write(self._item, proxy, number)
+            for proxy, file in zip(self._proxies, self._reports(), strict=True):
+                if file is not None:
+                    reports.write(file, proxy, self._item.nodeid)
         if failures:
             self._told = True
             raise wrong("\n".join(failures))
 
     def sections(self) -> Iterator[tuple[str, str]]:
         """What a report of the failed test shows."""
-        for proxy in self._proxies:
+        for proxy, file in zip(self._proxies, self._reports(), strict=True):
             seen = proxy.timeline() or "no request has come"
-            yield f"chaosproxy {proxy.about}", f"{seen}\nonce more: {proxy.command()}"
+            kept = f"report: {file}\n" if file is not None else ""
+            yield f"chaosproxy {proxy.about}", f"{seen}\n{kept}once more: {proxy.command()}"
             if not self._told and (bad := self._bad(proxy)):
                 yield "chaosproxy verdicts", _lines(proxy, bad)
+
+    def _reports(self) -> list[Path | None]:
+        """Where those of the proxies go."""
+        watches = self._item.stash[_WATCHES]
+        before = sum(len(one._proxies) for one in watches[: watches.index(self)])  # noqa: SLF001 - its own kind
+        return [reports.file(self._item, before + number) for number in range(len(self._proxies))]
 
     def _judges(self) -> bool:
         return self._judge and _is(self._item, PASSED)
@@ -102,24 +110,3 @@ def _lines(proxy: "ServedProxy", bad: "list[Verdict]") -> str:
     from chaosproxy.report.verdicts import verdicts  # noqa: PLC0415 - loaded only where there is something to tell
 
     return verdicts(bad, proxy.exchanges)
-
-
-def reports(config: pytest.Config) -> Path | None:
-    """The folder that is asked for: by the command line, as seen from where pytest was started, else by the ini file, as
-    seen from its own place."""
-    asked: str | None = config.getoption("chaosproxy_report")
-    if asked:
-        return config.invocation_params.dir / asked
-    configured: str = config.getini("chaosproxy_report")
-    return config.rootpath / configured if configured else None
-
-
-def _write(item: pytest.Item, proxy: "ServedProxy", number: int) -> None:
-    folder = reports(item.config)
-    if folder is None:
-        return
-    from chaosproxy.journal.jsonl import line  # noqa: PLC0415 - loaded only where a report is asked for
-
-    folder.mkdir(parents=True, exist_ok=True)
-    name = re.sub(r"[^\w.\[\]-]+", "-", item.nodeid).strip("-")[-150:] + (f"-{number + 1}" if number else "")
-    (folder / f"{name}.jsonl").write_text("".join(f"{line(one)}\n" for one in proxy.exchanges), encoding="utf-8")

@@ -232,3 +232,6 @@ def test_passes(chaosproxy):
         for file in (pytester.path / "kept" / "here").glob("*.jsonl")
     }
     assert kept == {"test_it[a-b]": ["/asked"], "test_fails": [], "test_fails-2": ["/second"]}
+    (page,) = (pytester.path / "kept" / "here").glob("*test_it*.html")
+    assert "an end by upstream" in page.read_text()
+    done.stdout.fnmatch_lines([f"report: {page}"])

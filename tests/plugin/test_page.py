@@ -36,7 +36,9 @@ def test_the_programs_run(number, tmp_path):
 
 def test_every_argument_and_member_is_on_the_page():
     told = set(
-        re.findall(r"`([a-z]\w+)(?=[`(])", "".join(line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `")))
+        re.findall(
+            r"`([a-z]\w+)(?=[`(])", "".join(line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `"))
+        )
     )
     arguments = set(inspect.signature(chaosproxy.serve).parameters)
     members = {name for name in dir(chaosproxy.ServedProxy) if not name.startswith("_")}

@@ -338,9 +338,13 @@ def test_pytest_explains_the_marker_the_fixtures_and_the_option(pytester):
     done = pytester.runpytest_inprocess("--markers")
     done.stdout.fnmatch_lines(["@pytest.mark.chaosproxy(scenario=None, *, upstream, *sdk_env=False, judge=True): *"])
     done = pytester.runpytest_inprocess("--fixtures")
-    done.stdout.fnmatch_lines(["chaosproxy -- *", "chaosproxy_factory -- *", "chaosproxy_session *session scope* -- *"])
+    done.stdout.fnmatch_lines_random(
+        ["chaosproxy -- *", "chaosproxy_factory -- *", "chaosproxy_session *session scope* -- *"]
+    )
     done = pytester.runpytest_inprocess("--help")
-    done.stdout.fnmatch_lines(["*--chaosproxy-upstream=URL*"])
+    done.stdout.fnmatch_lines(
+        ["*--chaosproxy-upstream=URL*", "*--chaosproxy-report=DIR*", "*chaosproxy_scenario (string)*"]
+    )
 
 
 def test_the_openai_client_against_the_embedded_origin(suite):
