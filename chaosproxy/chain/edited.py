@@ -96,7 +96,6 @@ class Edited(Fault):
         return self.kind is not None or self._at.chunk is not None
 
     def reached(self, limit: str, now: float) -> Actions:
-        self._now = now
         assert self._sought is not None
         self._sought.skip_to_the_next()
         self._begin()
@@ -133,7 +132,7 @@ class Edited(Fault):
         self._said = []
         if editing.too_long:
             self.unfired = "record too long"
-        if self._editing is not None and not (editing.torn or self.holds()):
+        if not (editing.torn or self.holds()):
             self._editing = None
             actions += [*editing.rest(), self._to_the_next(sought)]
         self.held = editing.held + len(self.kept)

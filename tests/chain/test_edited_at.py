@@ -1,19 +1,20 @@
 """Faults that edit at a place: which record it is, and that all others pass as and when they come."""
 
 from dataclasses import dataclass
+from random import Random
 from typing import ClassVar
 
 import pytest
 
 from chaosproxy.chain.edited import Edited
-from chaosproxy.chain.fault import FaultSpec
+from chaosproxy.chain.fault import Context, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Cut, Pace
 from chaosproxy.framing.blocks import LIMIT
 from chaosproxy.model.messages import End, ResponseHead
 from chaosproxy.model.vocabulary import Framing
 from chaosproxy.testing import check_fault
-from chaosproxy.testing.play import SSE, play
+from chaosproxy.testing.play import GET, SSE, play
 
 EVENTS = [b"data: %d\n\n" % number for number in range(1, 10)]
 PING = b": ping\n\n"
@@ -49,6 +50,23 @@ class Uppering(Edited):
             return raw
         self.say(self.place)
         return self._text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(FaultSpec):
+    """Keeps what `edit` is asked about."""
+
+    name: ClassVar[str] = "asked"
+    edits_body: ClassVar[bool] = True
+
+    spec: Upper
+    asked: list[bytes]
+
+    def start(self, context):
+        fault = self.spec.start(context)
+        edit = fault.edit
+        fault.edit = lambda raw: self.asked.append(raw) or edit(raw)
+        return fault
 
 
 X = b"data: X\n\n"
@@ -93,10 +111,40 @@ def test_which_record_it_is_however_they_were_cut(at, meant, size):
     assert played.records_out == 9
 
 
-@pytest.mark.parametrize("at", [Trigger(time=2.5), Trigger(time=2.5, every=2.0), Trigger(time=2.5, every=1.0, times=2)])
-def test_from_a_time_on_it_is_the_first_to_end(at):
-    played = play([Upper(at=at)], [(float(number), event) for number, event in enumerate(EVENTS, 1)])
-    assert which(played.data) == {None: [3], 2.0: [3, 5, 7, 9], 1.0: [3, 4]}[at.every]
+@pytest.mark.parametrize(
+    ("at", "meant"),
+    [
+        (Trigger(time=2.5), [5]),
+        (Trigger(time=2.6), [6]),
+        (Trigger(time=0.6, every=1.0), [2, 4, 6, 8]),
+        (Trigger(time=0.6, every=1.0, times=2), [2, 4]),
+        (Trigger(time=2.6, every=0.2), [6, 7, 8, 9]),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize(("began", "speed"), [(0.0, 1.0), (10.0, 1.0), (10.0, 5.0)])
+def test_from_a_time_on_it_is_the_first_to_end(at, meant, began, speed):
+    """Since the request's first byte, in the scenario's seconds."""
+    script = [(began + number * 0.5 / speed, event) for number, event in enumerate(EVENTS, 1)]
+    played = play([Upper(at=at)], script, context=Context(Random(0), GET, began=began, speed=speed))
+    assert which(played.data) == meant
+
+
+def test_what_was_missed_is_not_made_up_for():
+    played = play([Upper(at=Trigger(time=1.0, every=2.0))], [(0.5, EVENTS[0]), (6.0, EVENTS[1]), (6.5, EVENTS[2])])
+    assert which(played.data) == [2]
+
+
+def test_a_last_line_ends_when_the_body_does():
+    script = [(1.0, b"a\nb"), (3.0, End())]
+    played = play([Upper(at=Trigger(time=2.5), text=b"x\n")], script, head=LINES)
+    assert (played.data, played.fired) == (b"a\nx", [(3.0, "upper", "event 2")])
+
+
+def test_an_event_that_is_broken_off_is_no_record():
+    script = [(1.0, EVENTS[0] + b"data: 2\n"), (2.0, End())]
+    played = play([Upper(at=Trigger(event=2))], script)
+    assert (played.data, played.not_fired) == (EVENTS[0] + b"data: 2\n", [("upper", "not reached")])
 
 
 def test_a_record_that_is_half_there_when_its_time_comes_is_the_one():
@@ -124,6 +172,13 @@ def test_between_two_repetitions_nothing_is_held():
     assert late == [3.0, 4.0, 5.0, 11.0, 12.0, 13.0]  # those that have a piece of event 2 or 6 in them
 
 
+def test_only_those_in_question_are_looked_at():
+    spec = Upper(at=Trigger(event=3, every=3, times=2))
+    asked = []
+    play([Asked(spec=spec, asked=asked)], [*((float(number), event) for number, event in enumerate(EVENTS, 1))])
+    assert asked == [EVENTS[2], EVENTS[5]]
+
+
 def test_a_change_that_moves_record_ends_is_counted_so_to_the_end():
     """Without its blank line the second event becomes a part of the third."""
     faults = [Upper(at=Trigger(event=2), text=b"data: X\n"), Cut(at=Trigger(event=3))]
@@ -147,6 +202,14 @@ def test_a_chunk_is_edited_whatever_is_in_it(head, at, meant):
     played = play(faults, [(1.0, expected[:1]), (2.0, expected[1:]), (3.0, End())], head=head)
     assert played.data == b"".join([b"-" if number in meant else one for number, one in enumerate(expected, 1)])
     assert [detail for _, fault, detail in played.fired if fault == "upper"] == [f"chunk {number}" for number in meant]
+
+
+def test_no_other_chunk_is_held():
+    faults = [Pace(bytes=2, every=0.1), Upper(at=Trigger(chunk=2, every=2), text=b"-")]
+    played = play(faults, [(1.0, [b"abc", b"def", b"ghi", b"jkl", b"mno"])], head=PLAIN)
+    assert [(round(time, 6), piece) for time, piece in played.body] == [
+        (1.0, b"ab"), (1.1, b"c"), (1.2, b"-"), (1.3, b"gh"), (1.4, b"i"), (1.5, b"-"), (1.6, b"mn"), (1.7, b"o"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("event", "left"), [(2, b"a\ndata: X"), (1, b"data: X\n\nb"), (3, b"a\nb")])
@@ -174,6 +237,8 @@ def test_one_that_is_too_long_counts():
     long = b"data: " + b"x" * LIMIT + b"\n\n"
     played = play([Upper(at=Trigger(event=1, every=2))], [(1.0, EVENTS[0]), (2.0, long), (3.0, EVENTS[2])])
     assert played.data == X + long + X
+    script = [(1.0, EVENTS[0]), (2.0, long), (3.0, EVENTS[2]), (4.0, EVENTS[3])]
+    assert play([Upper(at=Trigger(event=2, every=2))], script).data == EVENTS[0] + long + EVENTS[2] + X
 
 
 @pytest.mark.parametrize(

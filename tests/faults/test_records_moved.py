@@ -176,6 +176,12 @@ def test_what_is_on_its_way_leaves_in_front_of_an_abort():
     assert (played.body, played.end) == ([(2.0, EVENTS[1]), (3.0, EVENTS[0])], (3.0, broken))
 
 
+def test_of_lines_too():
+    broken = Abort("upstream:fin", Peer.UPSTREAM)
+    played = play([Reorder(at=Trigger(event=1), later=2)], [(1.0, b"a\nb"), (2.0, broken)], head=LINES)
+    assert (played.data, played.records_out) == (b"a\nb", 1)
+
+
 @pytest.mark.parametrize("where", ["before", "inside", "after"])
 def test_the_terminal_record(where):
     done = b"data: [DONE]\n\n"
