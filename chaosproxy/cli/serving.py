@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import json
 import logging
 import signal
 import ssl
@@ -94,8 +95,11 @@ class _Run:
     def _judged(self, journal: Journal) -> int:
         """The verdicts, on stdout; the exit status."""
         judged = self._proxy.planner.judge(journal.exchanges) if self._proxy is not None else Verdicts(())
-        text = verdicts(judged.each, journal.exchanges)
-        click.echo(text or "ok      nothing is expected")
+        if self.options.json:
+            for verdict in judged.each:
+                click.echo(json.dumps(verdict.as_json()))
+        else:
+            click.echo(verdicts(judged.each, journal.exchanges) or "ok      nothing is expected")
         if journal.dropped:
             self.complain(f"judged without the first {journal.dropped} exchanges, which were dropped from memory")
         return 0 if judged.good else 1

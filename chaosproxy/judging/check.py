@@ -45,6 +45,11 @@ class Verdict:
         """The findings that contradict it."""
         return tuple(finding for finding in self.findings if not finding.good)
 
+    def as_json(self) -> dict[str, object]:
+        """Ready for `json.dumps`."""
+        found = [{"exchanges": list(one.exchanges), "good": one.good, "seen": one.seen} for one in self.findings]
+        return {"check": self.check, "good": self.good, "expected": self.expected, "findings": found}
+
     def __str__(self) -> str:
         """`first_event: expected the first event within 500 ms; #1: the first event after 2003 ms`."""
         if self.good:

@@ -1,0 +1,64 @@
+"""`verdict()`: what a scenario expects, judged from inside a program."""
+
+import urllib.request
+
+import chaosproxy
+from chaosproxy.testing.peers import Ending, RawClient, origin
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+EVENT, LAST = b"9\r\ndata: a\n\n\r\n", b"0\r\n\r\n"
+EXPECT = {"version": 1, "expect": [{"first_event": "1h"}, {"ended": {"by": "client"}}]}
+
+
+def get(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        return answer.read()
+
+
+def test_of_a_served_proxy(upstream):
+    with chaosproxy.serve(EXPECT, upstream=upstream) as proxy:
+        assert [verdict.findings for verdict in proxy.verdict().each] == [(), ()]
+        get(proxy.url + "/3")
+        proxy.wait(timeout=20)
+        judged = proxy.verdict()
+    first, second = judged.each
+    assert (judged.good, first.good, second.good) == (False, True, False)
+    assert judged.bad == (second,)
+    assert str(second) == "ended: expected an end by client; #1: clean by upstream"
+    assert proxy.verdict() == judged, "also when it has ended"
+
+
+def test_only_exchanges_that_are_kept_are_judged(upstream):
+    with chaosproxy.serve({"version": 1, "expect": [{"attempts": 2}]}, upstream=upstream) as proxy:
+        get(proxy.url + "/1")
+        proxy.wait(timeout=20)
+        proxy.clear()
+        assert "nothing to judge" in str(proxy.verdict())
+        get(proxy.url + "/1")
+        get(proxy.url + "/1")
+        proxy.wait(exchanges=2, timeout=20)
+        assert proxy.verdict().good
+
+
+def test_the_public_names_are_enough_to_read_a_verdict(upstream):
+    with chaosproxy.serve(EXPECT, upstream=upstream) as proxy:
+        get(proxy.url + "/1")
+        proxy.wait(timeout=20)
+        told = [
+            (verdict.check, verdict.good, [(finding.exchanges, finding.seen) for finding in verdict.bad])
+            for verdict in proxy.verdict().each
+        ]
+    assert told == [("first_event", True, []), ("ended", False, [((1,), "clean by upstream")])]
+
+
+async def test_of_an_open_proxy():
+    async with (
+        origin([HEAD, EVENT, Ending.OPEN]) as served,
+        chaosproxy.open_proxy(EXPECT, upstream=served.url) as proxy,
+    ):
+        async with await RawClient.connect("127.0.0.1", int(proxy.url.rpartition(":")[2])) as client:
+            await client.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            await client.read_until(b"data: a")
+            assert not proxy.verdict().good, "what is running is not judged"
+        await proxy.wait(timeout=20)
+        assert proxy.verdict().good, proxy.verdict()
