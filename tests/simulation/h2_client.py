@@ -126,7 +126,8 @@ async def talk(transport: Transport, client: Client, seen: Seen) -> None:
                 got.left = scope.cancelled_caught and not got.ended and got.broken is None
                 got.waited = got.left and client.leaves is None
             if client.how == "reset":
-                await talking.reset_all()
+                with trio.move_on_after(PATIENCE):  # nobody may be reading it
+                    await talking.reset_all()
             if client.how == "rst":
                 await talking.leave(Ending.RST)
             elif client.how == "fin":
