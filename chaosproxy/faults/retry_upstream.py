@@ -54,13 +54,11 @@ class RetryUpstream(FaultSpec):
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         if not self.timeout:
             return [(("timeout",), "no upstream answers in no time")]
-        limits = (("timeout", self.timeout), ("idle", self.idle))
-        found = [((name,), "a try needs some time; more than nothing") for name, value in limits if not value]
         if self.idle != math.inf and not (self.mid_stream and "timeout" in self.on):
-            found.append(
+            return [
                 (("idle",), "a silence in the middle of an answer is for `mid_stream: true` and `on: timeout` alone")
-            )
-        return found
+            ]
+        return []
 
     def start(self, context: Context) -> Fault:
         return RunningRetry(self, context)

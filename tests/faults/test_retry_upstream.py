@@ -219,7 +219,6 @@ def test_speed_divides_its_times():
         ("retry_upstream: {times: 0}", 29, "a whole number, 1 or more"),
         ("retry_upstream: {timeout: 5}", 31, "a duration"),
         ("retry_upstream: {timeout: 0s}", 31, "no time"),
-        ("retry_upstream: {timeout: 0s}", 31, "more than nothing"),
         ("retry_upstream: {idle: 5s}", 28, "mid_stream"),
         ("retry_upstream: {on: error, mid_stream: true, idle: 5s}", 57, "on: timeout"),
         ("retry_upstream: {at: body}", 22, "at"),
