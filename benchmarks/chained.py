@@ -37,6 +37,7 @@ FAULTS = {
     "duplicate": Variant(f"{{{_NEVER}}}", "{at: {event: 1, every: 2}}"),
     "error_event": Variant(f"{{{_NEVER}}}", None),
     "framing": Variant(f"{{as: chunked, {_ELSEWHERE}}}", "{content_length: 1000000000}"),
+    "grpc_status": Variant(f"{{{_NEVER}}}", None),
     "headers": Variant(f"{{add: {{x-added: one}}, {_ELSEWHERE}}}", "{add: {x-added: one}}"),
     "hold_head": Variant(f"{{until: first_byte, {_ELSEWHERE}}}", "first_byte"),
     "inject": Variant(f"{{comment: ping, {_NEVER}}}", "{comment: ping, at: {event: 1, every: 2}}"),

@@ -23,6 +23,8 @@ GROUPS = {
     "limits": "Limits and endings",
     "content": "Content",
     "http1": "HTTP/1",
+    "grpc": "gRPC",
+    "connection": "Connections",
     "abort chain": "The abort chain",
     "admission": "Admission",
     "other": "Other",

@@ -77,6 +77,7 @@ PUBLIC = {
         "Duplicate",
         "ErrorEvent",
         "Framing",
+        "GrpcStatus",
         "Headers",
         "HoldHead",
         "Inject",

@@ -26,6 +26,7 @@ class Ending:
     status: int = 504
     body: bytes = b""
     headers: Headers = ()
+    """`status`: those of the answer. `clean`: the trailers, in place of those that the end would have."""
 
     def __str__(self) -> str:
         """For a person: `rst`, `504`, `stream:CANCEL`."""

@@ -69,7 +69,7 @@ def made(ending: Ending, cause: str, out: "Place") -> tuple[Event, ...] | Reply:
     stream, connection, proxy = Scope.STREAM, Scope.CONNECTION, Peer.PROXY
     match ending.kind:
         case "clean":
-            return _clean(out)
+            return _clean(ending, out)
         case "status":
             return answer(ending.status, ending.headers, ending.body, context.request.method)
         case "fin":
@@ -93,13 +93,20 @@ def made(ending: Ending, cause: str, out: "Place") -> tuple[Event, ...] | Reply:
             return (Abort(cause, proxy, stream, Manner.RESET, INTERNAL_ERROR),)
 
 
-def _clean(out: "Place") -> tuple[Event, ...]:
+def _clean(ending: Ending, out: "Place") -> tuple[Event, ...]:
     head = out.head
     assert isinstance(head, ResponseHead)
+    if ending.headers:
+        return (Trailers(ending.headers), End())
     kind = first(head.headers, b"content-type") or b""
-    if kind.startswith(b"application/grpc") and out.placed.context.protocol == "h2":
+    if _has_status(kind) and out.placed.context.protocol == "h2":
         return (Trailers(((b"grpc-status", b"0"),)), End())  # a gRPC answer without its status is no clean one
     return (End(),)
+
+
+def _has_status(content_type: bytes) -> bool:
+    """Its trailers hold a status of gRPC; those of gRPC-Web stand in the body."""
+    return content_type.startswith(b"application/grpc") and not content_type.startswith(b"application/grpc-web")
 
 
 def answer(status: int, headers: Headers, body: bytes, method: bytes) -> Reply:

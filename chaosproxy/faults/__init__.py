@@ -19,6 +19,7 @@ from chaosproxy.faults.drop import Drop
 from chaosproxy.faults.duplicate import Duplicate
 from chaosproxy.faults.error_event import ErrorEvent
 from chaosproxy.faults.framing import Framing
+from chaosproxy.faults.grpc_status import GrpcStatus
 from chaosproxy.faults.headers import Headers
 from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.inject import Inject
@@ -55,6 +56,7 @@ __all__ = [
     "Duplicate",
     "ErrorEvent",
     "Framing",
+    "GrpcStatus",
     "Headers",
     "HoldHead",
     "Inject",
