@@ -54,6 +54,14 @@ def test_it_says_why_and_the_upstream_never_hears_of_it():
     assert play([Auth()], SHORT).fired == [(0.0, "auth", "answered 401: there are no credentials")]
 
 
+@pytest.mark.parametrize("lazy", [True, False])
+def test_an_upload_of_who_is_let_in_passes(lazy):
+    upload = [(0.5, Upload(b"abc")), (1.0, Upload(End()))]
+    keyed = replace(POST, headers=(*POST.headers, (b"x-api-key", b"b")))
+    played = play([Auth()], upload, request=keyed, lazy=lazy)
+    assert [time for time, _ in played.request] == [0.0, 0.5, 1.0]
+
+
 def test_who_is_let_in_is_not_touched():
     spec = Auth(if_=Condition(client_headers=(("x-never", "yes"),)))
     check_fault(spec, neutral=True)

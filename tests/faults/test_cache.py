@@ -108,6 +108,8 @@ def test_two_at_a_time_are_both_asked_for():
         ),
         (Cache(), replace(SSE, headers=(*SSE.headers, (b"cache-control", b"private"))), "cache-control"),
         (Cache(limit=17), SSE, "too long"),
+        (Cache(limit=8), SSE, "too long"),
+        (Cache(), replace(SSE, framing=Framing.TUNNEL), "protocol"),
         (Cache(methods=("PUT",)), SSE, "method"),
         (Cache(if_=Condition(status=404)), SSE, "if"),
     ],

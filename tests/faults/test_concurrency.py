@@ -1,6 +1,7 @@
 """`concurrency`: so many at a time; the others wait in the order in which they came, or are refused."""
 
 import json
+import math
 from dataclasses import replace
 from random import Random
 
@@ -117,6 +118,19 @@ def test_who_leaves_the_queue_is_not_asked_for_by_a_machine_that_would_go_on_wit
 def test_who_leaves_in_the_moment_in_which_it_would_be_served_passes_its_place_on():
     played = play_together([Concurrency(limit=1, queue=2)], [at(0), at(1, does=[(3.0, "hangup")]), at(2)])
     assert asked_at(played)[2] == 4.0
+
+
+def test_a_place_that_was_handed_to_one_who_is_gone_before_it_can_act_goes_on_to_the_next():
+    spec = Concurrency(limit=1, queue=2)
+    context = Context(Random(0), GET, shared=spec.share())
+    served, gone, patient = (spec.start(context) for _ in range(3))
+    for one in (served, gone, patient):
+        one.control(GET, 0.0)
+    served.over(1.0)
+    assert (gone.due, patient.due) == (1.0, math.inf)
+    gone.over(1.0)
+    assert patient.due == 1.0
+    assert patient.wake(1.0)[1] == GET
 
 
 def test_the_longest_wait():

@@ -89,6 +89,11 @@ def test_one_whose_end_was_refused_is_not():
     assert statuses(play_together([Route(sticky="session")], exchanges)) == [200, 405, 200]
 
 
+def test_one_that_is_asked_about_is_not_ended():
+    exchanges = [begins(b"s1"), follows(b"s1", 1, b"GET"), follows(b"s1", 2)]
+    assert statuses(play_together([Route(sticky="session")], exchanges)) == [200, 200, 200]
+
+
 def test_an_answer_that_failed_begins_no_session():
     failed = replace(SSE, status=500, headers=(*SSE.headers, (b"mcp-session-id", b"s1")))
     assert statuses(play_together([Route(replicas=1)], [Asked(SHORT, head=failed), follows(b"s1", 1)])) == [500, 404]
