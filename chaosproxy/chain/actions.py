@@ -118,11 +118,14 @@ class Finish:
 @dataclass(frozen=True, slots=True)
 class Again:
     """Ask the upstream once more, with the same request, and forget what it said so far; only of a fault that `asks_again`.
-    What it may still say is lost. `instead`: what to do where the request was too long to be kept."""
+    What it may still say is lost."""
 
     detail: str
     """For the journal."""
     instead: "Actions" = ()
+    """What to do where the request was too long to be kept."""
+    leaves_open: bool = False
+    """Who was asked is not told: it goes on answering, for nobody. (Where it has not got the whole request, it is told.)"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class Chain(Leaving):
         self.began = began
         self.alarm: Callable[[float], None] | None = None
         """Called when another exchange has rung a fault of this one: it wants to be woken then."""
-        self.asks_again = False
+        self.asks_again: Again | None = None
         """The upstream is to be asked once more: a note tells of it, and it is for the driver to do."""
         self._fired = NONE
         self._own_ends: list[tuple[End, str]] = []
@@ -241,14 +241,14 @@ class Chain(Leaving):
             place.act(again.instead, now)
             return
         self.note(place, "fired", again.detail, now)
-        self.asks_again, place.ended = True, False
+        self.asks_again, place.ended = again, False
         self.response.begin_again()
         place.hears_again(now)
 
     def ask_again(self) -> None:
         """The driver's side: the request stands at its exit once more."""
         assert isinstance(self.request.exit, Tape)
-        self.asks_again = False
+        self.asks_again = None
         self.request.exit.wind_back()
 
     def _let_go(self, out: Stage, events: tuple[Event, ...], now: float, cause: str = "") -> None:

@@ -112,8 +112,6 @@ class Storing(Fault):
         self._ends.clear()
 
     def saw(self, data: Data) -> None:
-        if self._head is None:
-            return
         self._ends += [len(self._body) + end for end in data.ends]
         self._body += data.payload
         if len(self._body) > self._spec.limit:

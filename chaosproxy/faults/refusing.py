@@ -4,6 +4,7 @@ Must not know: why it is refused.
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -87,7 +88,7 @@ def key_of(head: RequestHead, field: str | None) -> bytes:
     return b"" if field is None else b", ".join(values(head.headers, field.lower().encode()))
 
 
-class Waiting(Fault):
+class Waiting(Fault, ABC):
     """Of the way of the request: holds one back until it is let in. Rests before and afterwards."""
 
     capacity = ROOM
@@ -98,10 +99,11 @@ class Waiting(Fault):
         self.since = 0.0
         self._kept: list[Event] = []
 
+    @abstractmethod
     def asked(self, head: RequestHead, now: float) -> Actions:
         """A request is there: it passes on, is answered, or `hold` it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def gave_up(self, now: float) -> None:
         """It was over while it waited."""
 

@@ -41,6 +41,9 @@ class RetryUpstream(FaultSpec):
     gets a 504. Default 60s."""
     methods: tuple[str, ...] = ()
     """Only requests of these methods. Default all, POST too: what costs money is done twice."""
+    leave: Literal["closed", "open"] = "closed"
+    """What becomes of a try that is given up while its server still works: its connection (on HTTP/2 its stream) is closed,
+    or left open, and the server finishes for nobody. Default `closed`."""
     mid_stream: bool = False
     """Also where a part of the answer has gone on already: the client gets that part, and behind it the whole answer of
     the next try. Default false."""
@@ -126,7 +129,7 @@ class RunningRetry(Fault):
         return self._may and self._tries < self._spec.times
 
     def _again(self, why: str, instead: Actions) -> Actions:
-        return (Again(f"retry {self._tries + 1}: {why}", instead),)
+        return (Again(f"retry {self._tries + 1}: {why}", instead, leaves_open=self._spec.leave == "open"),)
 
     def wake(self, now: float) -> Actions:
         self.due = math.inf

@@ -223,7 +223,7 @@ class Exchange:
         if chain.notes:
             self.observer.take_notes(chain.notes)
             self._ears.listen(chain.unheard, now)
-            if chain.asks_again:
+            if chain.asks_again is not None:
                 upstream.ask_again(now)
                 self.settle(now)
                 return

@@ -101,6 +101,10 @@ class Lane:
             line.push(pieces[passed + 1 :], now)  # the one before is in the line already
         return passed
 
+    def begin_again(self) -> None:
+        """What follows comes from another stream, perhaps of another connection, which may speak another version."""
+        self.incoming, self._begin, self._behind = None, whole_chunk, CRLF
+
     def open(self, owner: Owner, upstream: Session, stream: int, *, parts: bool) -> bool:
         """All of a read has just gone straight through. If what follows on `stream` of `upstream` is as plain as that, it
         may be carried from now on; `parts`: also chunks that come in parts. Whether it may."""

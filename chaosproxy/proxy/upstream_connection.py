@@ -168,13 +168,23 @@ class UpstreamConnection(Carrier[UpstreamListener]):
         elif not self.broken:
             self.transport.fin()
 
-    def release(self, stream: int, lane: Lane) -> None:
-        """The exchange on `stream` is done with this connection."""
-        self.exchanges.pop(stream, None)
+    def leave_to(self, listener: UpstreamListener, stream: int, lane: Lane) -> None:
+        """The exchange on `stream` has left it; `listener` hears the rest."""
+        self._bend(lane)
+        self.exchanges[stream] = listener
+
+    def _bend(self, lane: Lane) -> None:
+        """Nothing goes straight through `lane` any more."""
         if self.lanes is None:
             self.shortcut = None
         else:
             self.lanes.remove(lane)
+
+    def release(self, stream: int, lane: Lane | None = None) -> None:
+        """The exchange on `stream` is done with this connection."""
+        self.exchanges.pop(stream, None)
+        if lane is not None:
+            self._bend(lane)
         self.used = True
         self.read_again()
         if not self.session.reusable and not self.exchanges and self.session.closing is None:

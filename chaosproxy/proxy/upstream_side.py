@@ -12,6 +12,7 @@ from chaosproxy.model.messages import Abort, Data, End, Event, Interim, Response
 from chaosproxy.model.vocabulary import Framing, Peer
 from chaosproxy.proxy import endings
 from chaosproxy.proxy.lane import Lane
+from chaosproxy.proxy.orphan import Orphan
 from chaosproxy.proxy.plan import Plan
 from chaosproxy.proxy.request_side import Owner, RequestSide
 from chaosproxy.proxy.upstream import Upstream
@@ -74,7 +75,7 @@ class UpstreamSide(RequestSide):
                 return
             self._control(event, now)
             line.push_control(event, now)
-            if self._plan.chain.asks_again:
+            if self._plan.chain.asks_again is not None:
                 return  # what else this one says is lost
             self._arrived((), now)  # it may have completed a last line
 
@@ -132,7 +133,12 @@ class UpstreamSide(RequestSide):
 
     def ask_again(self, now: float) -> None:
         """Another upstream, or the same once more, gets the same request; this one is left."""
+        again, connection = self._plan.chain.asks_again, self.connection
+        if again is not None and again.leaves_open and connection is not None and self.request_ended:
+            connection.leave_to(Orphan(connection, self.stream), self.stream, self._lane)
+            self.connection = None
         self.end("retry_upstream", now)
+        self._lane.begin_again()
         self._observer.retried()
         self._line.take_admitted()  # was this one's
         self._upstream = self._upstream.following

@@ -223,7 +223,7 @@ class Player:
         """The head, and that of whoever is asked once more because of it, and says what is to be said now."""
         while self.head is not None:
             self._need_head()
-            if self.chain.asks_again:
+            if self.chain.asks_again is not None:
                 self._collect()
 
     def _need_head(self) -> None:
@@ -259,7 +259,7 @@ class Player:
             played.upstream_endings = chain.upstream_endings
         played.notes += chain.notes
         chain.notes.clear()
-        if chain.asks_again:
+        if chain.asks_again is not None:
             self._ask_again(time)
         for guards in self.guards:
             guards.check()

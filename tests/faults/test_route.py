@@ -7,10 +7,11 @@ from random import Random
 import pytest
 
 from chaosproxy.chain.fault import Condition, Context
-from chaosproxy.faults import Route
+from chaosproxy.faults import Latency, Route
 from chaosproxy.faults.route import MOST, Replicas
 from chaosproxy.model.headers import first
 from chaosproxy.model.messages import End
+from chaosproxy.model.vocabulary import Way
 from chaosproxy.testing import Asked, check_fault, play, play_together
 from chaosproxy.testing.play import GET, SSE
 
@@ -118,6 +119,12 @@ def test_who_has_left_is_nothing_to_do():
     spec = Route(replicas=2, policy="least")
     exchanges = [Asked(LONG, does=[(0.5, "hangup")]), Asked(SHORT, at=1), Asked(SHORT, at=2)]
     assert where(play_together([spec], exchanges)) == [1, 1, 1]
+
+
+def test_who_has_left_before_it_came_to_a_replica_is_with_none():
+    hops = [[Route(replicas=2, policy="least")], [Latency(delay=1.0, way=Way.REQUEST)]]
+    played = play_together(hops, [Asked(SHORT, does=[(0.5, "hangup")]), Asked(SHORT, at=5)])
+    assert (played[0].not_fired[0], where(played[1:])) == (("route", "not reached"), [1])
 
 
 def test_any_of_them_by_the_seed():

@@ -77,7 +77,9 @@ def may_wait(world: World) -> bool:
 
 def may_linger(world: World) -> bool:
     """An upstream may be kept though nobody is there."""
-    return _mentions(world.document, "blackhole", "linger", "on_next_write", "ignore", "side", "serve", "connections")
+    return _mentions(
+        world.document, "blackhole", "linger", "on_next_write", "ignore", "side", "serve", "connections", "leave"
+    )
 
 
 def complete(answer: Answer, method: bytes) -> bool:

@@ -167,3 +167,75 @@ async def test_a_client_that_leaves_between_two_tries_ends_the_second(autojump_c
     assert (record.end.by, record.upstream.end.by) == ("client", "proxy")
     assert origin.requests[1].left is not None
     assert len(origin.requests) == 2
+
+
+async def test_the_first_ones_are_never_closed_and_answer_for_nobody(autojump_clock):
+    """As it was seen: the same POST two or three times, and the first ones go on working."""
+    late = [Pause(600), STREAM, ONE * 20_000, b"0\r\n\r\n"]
+    origin = Origin(late, late, [HEAD, b"ok"], [HEAD, b"ok"])
+    slow = retry(on="timeout", timeout="480s", leave="open")
+    async with linked(slow, origin.serve) as proxied, RawClient(proxied.connect()) as client:
+        await client.send(POST)
+        await client.read_until(b"\r\n\r\nok", within=math.inf)
+        assert [one.left for one in origin.requests] == [None] * 3
+        await trio.sleep(1000)
+        assert [one.left for one in origin.requests] == [None] * 3
+        assert all(one.gone.is_set() for one in origin.requests)  # to the end of their scripts
+        record = await proxied.last()
+        await client.send(GET)
+        while client.received.count(b"ok") < 2:
+            assert await client.read()
+    assert client.received == (HEAD + b"ok") * 2
+    assert origin.connections == 2  # the third try found the first one free again
+    assert record.response.bytes_in == 2
+
+
+async def test_over_http2_the_stream_that_was_left_runs_on_beside_the_next(autojump_clock):
+    seen: dict[int, bool] = {}
+
+    async def answer(peer: H2Peer, stream: int) -> None:
+        await trio.sleep(50 if stream == 1 else 1)
+        await peer.headers(stream, OK)
+        for _ in range(200):
+            await peer.data(stream, b"data: %d\n\n" % stream + b": %b\n\n" % (b"x" * 990))
+        await peer.data(stream, b"data: [DONE]\n\n", end=True)
+        seen[stream] = peer.streams[stream].reset is None
+
+    slow = retry(on="timeout", timeout="10s", leave="open")
+    async with (
+        linked(slow, lambda below: serve_h2(below, answer), upstream="h2c://origin") as proxied,
+        h2_client(proxied.connect()) as client,
+    ):
+        await client.request(1)
+        await client.until(lambda: client.streams[1].ended, within=math.inf)
+        await trio.sleep(100)
+    assert seen == {1: True, 3: True}
+    assert client.streams[1].body.count(b"data: 3\n\n") == 200
+    assert b"data: 1\n\n" not in client.streams[1].body
+
+
+async def test_from_an_upstream_of_one_version_to_one_of_the_other_in_the_middle(autojump_clock):
+    async def answer(peer: H2Peer, stream: int) -> None:
+        await peer.headers(stream, OK)
+        for number in range(5):
+            await peer.data(stream, b"data: %d\n\n" % number)
+            await trio.sleep(1)
+        await peer.reset(stream, 0x2)
+
+    events = [b"9\r\ndata: %d\n\n\r\n" % number for number in range(5, 9)]
+    origin = Origin([STREAM, *(step for event in events for step in (event, Pause(1))), b"0\r\n\r\n"])
+    served = []
+
+    async def serve(below):
+        served.append(below)
+        await (serve_h2(below, answer) if len(served) == 1 else origin.serve(below))
+
+    async with (
+        linked(retry(on="error", mid_stream=True), serve, upstream=("h2c://one", "http://two")) as proxied,
+        RawClient(proxied.connect()) as client,
+    ):
+        await client.send(GET)
+        await client.read_until(b"\r\n0\r\n\r\n")
+        record = await proxied.last()
+    assert client.body == b"".join(b"9\r\ndata: %d\n\n\r\n" % number for number in range(9)) + b"0\r\n\r\n"
+    assert (record.upstream.protocol, record.response.events_out) == ("http/1.1", 9)
