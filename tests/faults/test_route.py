@@ -36,7 +36,7 @@ def statuses(played):
 
 def where(played):
     """To which replica each went."""
-    return [int(one.fired[0][2].split()[1]) for one in played]
+    return [int(one.fired[-1][2].split()[1]) for one in played]
 
 
 def test_each_in_turn():
