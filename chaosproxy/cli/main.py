@@ -19,6 +19,7 @@ COMMANDS = {
     "lint": "chaosproxy.cli.lint",
     "schema": "chaosproxy.cli.schema",
     "origin": "chaosproxy.cli.origin",
+    "report": "chaosproxy.cli.report",
     "healthcheck": "chaosproxy.cli.healthcheck",
 }
 

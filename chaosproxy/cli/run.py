@@ -45,6 +45,7 @@ class RunOptions:
     seed: int | None
     speed: float
     assert_: bool
+    report: tuple[Path, ...]
     watch: bool
     json: bool
     verbose: int
@@ -102,6 +103,13 @@ PATH = click.Path(path_type=Path, dir_okay=False)
     envvar="CHAOSPROXY_ASSERT",
     help="At the end judge what the scenario expects; exit 1 if something is not so.",
 )
+@click.option(
+    "--report",
+    multiple=True,
+    type=PATH,
+    metavar="FILE",
+    help="Written at the end: the exchanges in memory, and the verdicts on them; .html, .xml (JUnit), .md or .txt.",
+)
 @click.option("--watch", is_flag=True, help="Reload the scenario files when they change.")
 @click.option("--json", is_flag=True, help="One JSON line per finished exchange on stdout.")
 @click.option("-v", "--verbose", count=True, help="The timeline of each exchange too.")
@@ -124,4 +132,8 @@ def command(**given: object) -> int:
     if options.ca_out and options.tls != "auto":
         raise UsageError("--ca-out goes with --tls auto")
     check(options.ready_file)
+    if options.report:
+        from chaosproxy.cli.saving import check_reports  # noqa: PLC0415 - loaded by whoever wants a report
+
+        check_reports(options.report)
     return serve(options)

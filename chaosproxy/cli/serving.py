@@ -88,13 +88,17 @@ class _Run:
                 file.close()
             if ca is not None and options.ca_out is None:
                 ca.unlink(missing_ok=True)
+        judged = self._proxy.planner.judge(journal.exchanges) if self._proxy is not None else Verdicts(())
+        if options.report:
+            from chaosproxy.cli.saving import save_reports  # noqa: PLC0415 - loaded by whoever wants a report
+
+            save_reports(options.report, journal.exchanges, judged, self.scenario.name)
         if file is not None and file.lost:
             return 3
-        return self._judged(journal) if options.assert_ else 0
+        return self._say_verdicts(judged, journal) if options.assert_ else 0
 
-    def _judged(self, journal: Journal) -> int:
-        """The verdicts, on stdout; the exit status."""
-        judged = self._proxy.planner.judge(journal.exchanges) if self._proxy is not None else Verdicts(())
+    def _say_verdicts(self, judged: Verdicts, journal: Journal) -> int:
+        """On stdout; the exit status."""
         if self.options.json:
             for verdict in judged.each:
                 click.echo(json.dumps(verdict.as_json()))

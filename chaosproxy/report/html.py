@@ -7,6 +7,7 @@ hides and shows, and makes no markup. Must not know: the checks.
 
 import base64
 import hashlib
+import textwrap
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,10 +19,14 @@ from chaosproxy.report.exchange_html import exchange
 from chaosproxy.report.line import shown
 from chaosproxy.report.markup import as_html, element
 from chaosproxy.report.overview import Overview, headline, milliseconds
-from chaosproxy.report.verdicts import lines
+from chaosproxy.report.verdicts import SHOWN, lines
 
 LATEST = 5000
 """So many exchanges are drawn: more are too many for a browser."""
+LEGEND = (
+    "A bar is a slice of time, its height the bytes in it: grey came from the upstream, blue went to the client. "
+    "Dotted: the head. Thick: the end. Dashed: the client has left. Numbers: what faults did."
+)
 _HERE = Path(__file__).parent
 
 
@@ -71,23 +76,31 @@ def _expectations(records: Iterable[ExchangeRecord], verdicts: Sequence[Verdict]
     yield element("h2", "Expectations")
     by_id = {record.id: record for record in records}
     for verdict in verdicts:
-        sign = element("span", "met" if verdict.good else "FAILED", class_="sign")
         words = element("span", f" {shown(verdict.check)}: {shown(verdict.expected)}")
-        count = "" if not verdict.good else f" ({len(verdict.findings)} of {len(verdict.findings)})"
         if verdict.good:
-            yield element("p", sign, words, count, class_="verdict good")
+            count = f" ({len(verdict.findings)} of {len(verdict.findings)})"
+            yield element("p", element("span", "met", class_="sign"), words, count, class_="verdict good")
             continue
-        proof = element("pre", "\n".join(lines(verdict, by_id)))
-        yield element("details", element("summary", sign, words), proof, class_="verdict bad", open="open")
+        _, *proof = lines(verdict, by_id)  # the first line is the summary's
+        about = list(dict.fromkeys(one for finding in verdict.bad[:SHOWN] for one in finding.exchanges if one in by_id))
+        links = [child for one in about for child in (" ", element("a", f"#{one}", href=f"#exchange-{one}"))]
+        yield element(
+            "details",
+            element("summary", element("span", "FAILED", class_="sign"), words),
+            element("pre", textwrap.dedent("\n".join(proof))),
+            element("p", "The pictures:", *links) if links else None,
+            class_="verdict bad",
+            open="open",
+        )
 
 
 def _endings(overview: Overview) -> Element:
-    names = ("exchanges", "status", "first event at most", "end at most", "ending")
+    names = ("ending", "status", "exchanges", "longest to first event", "longest to end")
     table = element("table", element("tr", *(element("th", name) for name in names)), class_="endings")
     for group in overview.groups:
-        facts = (str(group.count), group.status, milliseconds(group.first), milliseconds(group.longest))
         chip = element("span", group.ending, class_=f"ending {group.tone}")
-        table.append(element("tr", *(element("td", fact) for fact in facts), element("td", chip)))
+        facts = (group.status, str(group.count), milliseconds(group.first), milliseconds(group.longest))
+        table.append(element("tr", element("td", chip), *(element("td", fact) for fact in facts)))
     return element("section", element("h2", "Endings"), element("div", table, class_="wide"))
 
 
@@ -106,7 +119,7 @@ def _filter(overview: Overview) -> Element:
     )
     left_out = overview.total - LATEST
     note = element("p", f"The first {left_out} are counted above, and not drawn.") if left_out > 0 else None
-    return element("section", element("h2", "Exchanges"), form, note)
+    return element("section", element("h2", "Exchanges"), element("p", LEGEND, class_="legend"), form, note)
 
 
 def _choice(name: str, values: Sequence[str]) -> Element:

@@ -35,6 +35,7 @@ def picture(record: ExchangeRecord) -> tuple[Element, Lanes]:
     times = record.times
     upstream = record.upstream.end
     upstream_over = f"upstream over: {ending(upstream)}" if upstream else "upstream over"
+    svg.extend(_faults(drawn))
     svg.extend(_lane("arrivals", TOPS[0], drawn.arrivals))
     svg.extend(_lane("deliveries", TOPS[1], drawn.deliveries))
     for seconds, top, kind, what in (
@@ -48,7 +49,6 @@ def picture(record: ExchangeRecord) -> tuple[Element, Lanes]:
     if times.client_closed is not None:
         words = f"{milliseconds(times.client_closed)}: the client has left"
         svg.append(_upright(times.client_closed / drawn.seconds, TOPS[0] - 4, FOOT + 4, "gone", words))
-    svg.extend(_faults(drawn))
     svg.append(element("text", "0", x="0", y=str(height - 4), class_="scale"))
     svg.append(element("text", milliseconds(drawn.seconds), x="100%", y=str(height - 4), class_="scale last"))
     return svg, drawn

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
-from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.journal.record import Ending, ExchangeRecord
 from chaosproxy.judging.check import Verdict
 from chaosproxy.model.units import counted
 from chaosproxy.report.lanes import Lanes, column, lanes
@@ -22,8 +22,8 @@ NAMES = 13
 """Columns for what a row is."""
 DRAWN = WIDTH - NAMES - 2
 LEVELS = " ▁▂▃▄▅▆▇█"
-SILENT, OVER = "·", "┤"
-ASCII = str.maketrans("▁▂▃▄▅▆▇█·┤", "__..oo##.|")
+SILENT, CLEAN, BROKEN = "·", "┤", "✗"
+ASCII = str.maketrans("▁▂▃▄▅▆▇█·┤✗", "__..oo##.|x")
 """Where the encoding has none of these."""
 NOT_FIRED = 5
 Style = Tone | Literal["head", "dim"]
@@ -82,8 +82,8 @@ def waterfall(record: ExchangeRecord, paint: Paint = plain) -> Iterator[str]:
     end = milliseconds(record.times.end) if record.end is not None else "not yet over"
     yield "  " + paint(_fit(f"{ending(record.end)}, {end}", WIDTH - 2), tone(record))
     drawn = lanes(record, DRAWN)
-    yield _lane("arrivals", drawn.arrivals, record.times.upstream_closed, drawn.seconds)
-    yield _lane("deliveries", drawn.deliveries, record.times.end, drawn.seconds)
+    yield _lane("arrivals", drawn.arrivals, record.times.upstream_closed, record.upstream.end, drawn.seconds)
+    yield _lane("deliveries", drawn.deliveries, record.times.end, record.end, drawn.seconds)
     if drawn.marks:
         yield _row("faults", _numbers(drawn))
     yield paint(_row("", f"0{milliseconds(drawn.seconds):>{DRAWN - 1}}"), "dim")
@@ -110,12 +110,13 @@ def _heading(record: ExchangeRecord) -> str:
     return f"#{record.id}  {', '.join(facts)}  {shown(request.method) or '-'} {shown(request.path) or '-'}"
 
 
-def _lane(name: str, heights: list[float], over: float | None, whole: float) -> str:
-    """A dot where nothing came, and behind the last moment the end, if there was one."""
+def _lane(name: str, heights: list[float], over: float | None, how: Ending | None, whole: float) -> str:
+    """A dot where nothing came, and behind the last moment the end, if there was one: a cross if it was not clean."""
     end = column(over, whole, len(heights)) if over is not None else len(heights) - 1
     drawn = "".join(LEVELS[max(1, round(height * 8))] if height else SILENT for height in heights)
     kept = drawn[: end + 1] + drawn[end + 1 :].rstrip(SILENT)
-    return _row(name, kept + (OVER if over is not None else ""))
+    mark = "" if over is None else CLEAN if how is None or how.how == "clean" else BROKEN
+    return _row(name, kept + mark)
 
 
 def _numbers(drawn: Lanes) -> str:
