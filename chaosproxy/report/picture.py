@@ -22,6 +22,8 @@ LANE = 20
 TOPS = (14, 50)
 FOOT = 70
 """Below it the numbers of faults, then the scale."""
+WIDE = 98.0
+"""What the time has of the width, in parts of a hundred; the rest is for what stands behind the last moment."""
 CLOSE = 2.5
 """Marks of faults that are nearer than that, in parts of a hundred of the width, stand below each other's side."""
 
@@ -45,12 +47,15 @@ def picture(record: ExchangeRecord) -> tuple[Element, Lanes]:
         (times.end, TOPS[1], f"over {tone(record)}", f"end: {ending(record.end)}"),
     ):
         if seconds is not None:
-            svg.append(_upright(seconds / drawn.seconds, top, top + LANE, kind, f"{milliseconds(seconds)}: {what}"))
+            line = _upright(seconds / drawn.seconds, top - 2, top + LANE + 2, kind, f"{milliseconds(seconds)}: {what}")
+            if kind != "head":
+                line.set("transform", "translate(4)")  # behind the last bar, not over it
+            svg.append(line)
     if times.client_closed is not None:
         words = f"{milliseconds(times.client_closed)}: the client has left"
         svg.append(_upright(times.client_closed / drawn.seconds, TOPS[0] - 4, FOOT + 4, "gone", words))
     svg.append(element("text", "0", x="0", y=str(height - 4), class_="scale"))
-    svg.append(element("text", milliseconds(drawn.seconds), x="100%", y=str(height - 4), class_="scale last"))
+    svg.append(element("text", milliseconds(drawn.seconds), x=_across(1), y=str(height - 4), class_="scale last"))
     return svg, drawn
 
 
@@ -62,7 +67,7 @@ def _lane(name: str, top: int, heights: list[float]) -> Iterator[Element]:
     yield element("text", name, x="0", y=str(top - 4), class_="lane")
     bars = "".join(f"M{at} {LANE}v-{max(3, round(part * LANE))}h1V{LANE}z" for at, part in enumerate(heights) if part)
     shape = {"viewBox": f"0 0 {COLUMNS} {LANE}", "preserveAspectRatio": "none"}
-    inner = element("svg", x="0", y=str(top), width="100%", height=str(LANE), **shape)
+    inner = element("svg", x="0", y=str(top), width=_across(1), height=str(LANE), **shape)
     if bars:
         inner.append(element("path", d=bars, class_=name))
     yield inner
@@ -76,7 +81,7 @@ def _upright(part: float, top: int, foot: int, kind: str, words: str) -> Element
 
 def _faults(drawn: Lanes) -> Iterator[Element]:
     """A line through both lanes, and below it the number; those that would cover each other are moved apart."""
-    places = _apart([mark.fired.t / drawn.seconds * 100 for mark in drawn.marks])
+    places = _apart([mark.fired.t / drawn.seconds * WIDE for mark in drawn.marks])
     for mark, place in zip(drawn.marks, places, strict=True):
         words = f"{milliseconds(mark.fired.t)}: {shown(mark.fired.fault)}: {shown(mark.fired.detail)}"
         for part in dict.fromkeys(round(seconds / drawn.seconds, 3) for seconds in mark.times):
@@ -99,4 +104,4 @@ def _apart(places: list[float]) -> list[float]:
 
 
 def _across(part: float) -> str:
-    return f"{min(max(part, 0.0), 1.0) * 100:.2f}%"
+    return f"{min(max(part, 0.0), 1.0) * WIDE:.2f}%"
