@@ -67,9 +67,9 @@ def _groups(overview: Overview, paint: Paint) -> Iterator[str]:
     if not overview.total:
         return
     yield "\n"
-    yield paint(f"{'exchanges':>9}  {'status':<6}  {'first event':>11}  {'end':>11}  ending", "dim") + "\n"
+    yield paint(f"{'exchanges':>9}  {'status':<6}  {'first event':>11}  {'end':>9}  ending", "dim") + "\n"
     for group in overview.groups:
-        most = f"{milliseconds(group.first):>11}  {milliseconds(group.longest):>11}"
+        most = f"{milliseconds(group.first):>11}  {milliseconds(group.longest):>9}"
         row = f"{group.count:>9}  {group.status:<6}  {most}  "
         yield row + paint(_fit(group.ending, WIDTH - len(row)), group.tone) + "\n"
     if len(overview.groups) < overview.total:

@@ -26,6 +26,7 @@ FOLLOWED = [
     "demo",
     "errors-after-200",
     "finding-a-buffer",
+    "reports",
     "reproducing",
     "origin",
     "sidecar",
