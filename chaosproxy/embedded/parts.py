@@ -14,9 +14,10 @@ import trio
 from chaosproxy.errors import UpstreamFault, UsageError
 from chaosproxy.journal.journal import Journal
 from chaosproxy.proxy.address import UpstreamAddress, parse_listen, parse_upstream
+from chaosproxy.proxy.dialling import Dial
 from chaosproxy.proxy.listener import Listener, open_all
 from chaosproxy.proxy.planner import Planner
-from chaosproxy.proxy.proxy import Dial, Proxy, Wiring
+from chaosproxy.proxy.proxy import Proxy, Wiring
 from chaosproxy.scenario.schema import Scenario
 from chaosproxy.wire import dial, tls
 from chaosproxy.wire.tls import Spelling, as_option

@@ -17,6 +17,26 @@ def _times() -> Times:
     return array("d")
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Where the upstream says in JSON what it is at, and how many seconds after the client has left it is to be asked."""
+
+    at: str
+    """A path on the upstream, or a whole URL."""
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What the upstream said."""
+
+    document: object
+    problem: str
+    """Why there is none; empty where there is."""
+    others: int
+    """How many other exchanges were under way."""
+
+
 @dataclass(slots=True)
 class Evidence:
     """Of one exchange."""
@@ -37,3 +57,7 @@ class Evidence:
     """When the last event that says something went to the client: no ping, no empty delta, no end mark."""
     same: bool | None = None
     """Whether the body went out as it came; None: no upstream has answered."""
+    questions: Sequence[Question] = ()
+    """What the upstream is to be asked, should the client leave."""
+    accounts: dict[Question, Account] = field(default_factory=dict)
+    """What it has answered."""

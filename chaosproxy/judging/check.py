@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
+from chaosproxy.journal.evidence import Question
 from chaosproxy.journal.record import ExchangeRecord
 
 
@@ -104,6 +105,11 @@ class Check:
     """It compares the bytes of the response as they came and as they went."""
     needs_requests: ClassVar[bool] = False
     """It compares the bodies of requests."""
+
+    @property
+    def question(self) -> Question | None:
+        """What the upstream has to be asked once a client has left. Default: nothing."""
+        return None
 
     @property
     def expected(self) -> str:

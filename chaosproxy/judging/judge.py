@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import chaosproxy.judging.calls
+import chaosproxy.judging.chain
 import chaosproxy.judging.content
 import chaosproxy.judging.leaving
 import chaosproxy.judging.timing  # noqa: F401 -- their import registers the checks

@@ -89,7 +89,8 @@ class Engine:
         return min((job.due for job in self._running), default=math.inf)
 
     def stats(self) -> dict[str, int]:
-        """What the scheduler believes: a slot that was never given back counts as running."""
+        """What the scheduler believes: a slot that was never given back counts as running. `generating` are the jobs of
+        which tokens are made."""
         return {
             "waiting": len(self._waiting),
             "running": len(self._running) + self._lost_slots,
@@ -100,6 +101,7 @@ class Engine:
             "slots": self.slots,
             "kv_blocks": self.kv_blocks,
             "kv_blocks_used": self._used,
+            "generating": len(self._running),
         }
 
     def submit(self, job: Job, now: float) -> None:

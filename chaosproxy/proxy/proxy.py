@@ -19,11 +19,13 @@ from chaosproxy.journal.record import ClientView, ExchangeRecord
 from chaosproxy.model import headers as fields
 from chaosproxy.model.messages import Abort, Interim, RequestHead
 from chaosproxy.model.vocabulary import Role
+from chaosproxy.proxy.account import Accounts
 from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.bugs import report
 from chaosproxy.proxy.client import ClientConnection
 from chaosproxy.proxy.connection import Connection
+from chaosproxy.proxy.dialling import Dial
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.held import HeldRequest
 from chaosproxy.proxy.observer import Observer
@@ -37,9 +39,6 @@ from chaosproxy.session import Session
 from chaosproxy.wire.hangup import HangupWatch
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
-
-Wrap = Callable[[Transport], Transport]
-Dial = Callable[[UpstreamAddress, tuple[str, ...], Wrap], Awaitable[Transport]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +70,7 @@ class Proxy:
         self._exchange_count = 0
         self._pool = self._make_pool()
         self._faults = planner.connection_faults(self.alarm)
+        self._accounts = Accounts(wiring.dial, lambda: len(self._exchanges), self._journal)
 
     def _make_pool(self) -> Pool:
         options = self.planner.scenario.upstream
@@ -119,7 +119,7 @@ class Proxy:
             connection.linger(0)
             connection.session.close()  # behind what runs on it: no further request is taken
             connection.flush()
-        if self._exchanges:
+        if self._exchanges or self._accounts.waiting:
             self._idle = trio.Event()
             with trio.move_on_after(grace):
                 await self._idle.wait()
@@ -130,11 +130,12 @@ class Proxy:
         now = trio.current_time()
         for exchange in list(self._exchanges):
             exchange.shut_down(now)
+        self._accounts.give_up()
 
     @property
     def running(self) -> list[ExchangeRecord]:
         """The records of running exchanges, oldest first: they are still being written."""
-        return [exchange.record for exchange in self._exchanges]
+        return [*self._accounts.waiting, *(exchange.record for exchange in self._exchanges)]
 
     @property
     def begun(self) -> int:
@@ -261,8 +262,14 @@ class Proxy:
     def finished(self, exchange: Exchange) -> None:
         """Both sides of `exchange` are over."""
         self._exchanges.pop(exchange, None)
-        self.journal.add(exchange.record)
-        if self._idle is not None and not self._exchanges:
+        if self._accounts.wants(exchange.record):
+            self._spawn(self._accounts.take, exchange.record)
+        else:
+            self._journal(exchange.record)
+
+    def _journal(self, record: ExchangeRecord) -> None:
+        self.journal.add(record)
+        if self._idle is not None and not self._exchanges and not self._accounts.waiting:
             self._idle.set()
 
     def bug(self, exchange: Exchange, error: Exception) -> None:

@@ -39,7 +39,9 @@ class Witness(Observer):
     def judged(self, scenario: Scenario, decision: Decision) -> None:
         evidence = self._evidence
         evidence.scenario, evidence.checks = scenario, decision.judged
-        self._reads = any(scenario.expect[number].check.needs_contents for number in decision.judged)
+        checks = [scenario.expect[number].check for number in decision.judged]
+        evidence.questions = [one.question for one in checks if one.question is not None]
+        self._reads = any(one.needs_contents for one in checks)
         self._kind = decision.rule.records if decision.rule is not None else None
 
     def head_sent(self, head: ResponseHead, now: float) -> None:

@@ -1,6 +1,7 @@
 """Each expectation from its YAML to its verdict: a real proxy between a client and an upstream, over links in virtual time."""
 
 import contextlib
+import json
 from dataclasses import dataclass
 
 import pytest
@@ -80,6 +81,13 @@ class Case:
     asks: tuple[Ask, ...] = (Ask(),)
 
 
+def stats(**numbers: object) -> list[Step]:
+    """An answer of the upstream's account, everything at 0 but these."""
+    said = json.dumps({"answering": 0, "generating": 0, "running": 0, "kv_blocks_used": 0, **numbers}).encode()
+    return [b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(said), said)]
+
+
+GOES_ON = [*WHOLE[:-1], Ending.OPEN]
 LEAVES = (Ask(leaves=2.0),)
 TWICE = (Ask(), Ask(after=0.5))
 CASES = {
@@ -108,7 +116,7 @@ CASES = {
         False,
         "#1: event 1 was 18750 ms old and had not gone",
         ({"buffer": {"until_end": True}},),
-        scripts=([*WHOLE[:-1], Ending.OPEN],),
+        scripts=(GOES_ON,),
         asks=(Ask(leaves=20.0),),
     ),
     "heartbeat": Case({"heartbeat": "1s"}, True, "1 of 1"),
@@ -185,6 +193,71 @@ CASES = {
         ({"stall": {"at": {"event": 2}, "for": "50s", "meanwhile": {"comments": "1s"}}},),
         asks=(Ask(leaves=10.25),),
     ),
+    "abort_chain": Case({"abort_chain": "1s"}, True, "1 of 1", scripts=(GOES_ON, stats()), asks=LEAVES),
+    "abort_chain, disconnect": Case(
+        {"abort_chain": "1s"},
+        False,
+        "told 0.0 ms after the client had left (HOW): fin; broken at disconnect: "
+        "1s later answering 1, generating 1, running 1, kv_blocks_used 2",
+        scripts=(GOES_ON, stats(answering=1, generating=1, running=1, kv_blocks_used=2)),
+        asks=LEAVES,
+    ),
+    "abort_chain, engine": Case(
+        {"abort_chain": "1s"},
+        False,
+        "broken at engine: 1s later answering 0, generating 1",
+        scripts=(GOES_ON, stats(generating=1, running=1, kv_blocks_used=2)),
+        asks=LEAVES,
+    ),
+    "abort_chain, scheduler": Case(
+        {"abort_chain": "1s"},
+        False,
+        "broken at scheduler",
+        scripts=(GOES_ON, stats(running=1, kv_blocks_used=2)),
+        asks=LEAVES,
+    ),
+    "abort_chain, blocks": Case(
+        {"abort_chain": "1s"}, False, "broken at blocks", scripts=(GOES_ON, stats(kv_blocks_used=2)), asks=LEAVES
+    ),
+    "abort_chain, the proxy": Case(
+        {"abort_chain": "1s"},
+        False,
+        "broken at the proxy: the upstream went on to its own end, 2250 ms",
+        ({"client_abort": "ignore"},),
+        scripts=(WHOLE, stats()),
+        asks=LEAVES,
+    ),
+    "abort_chain, links of one's own": Case(
+        {"abort_chain": {"within": "1s", "stats": "/mine", "links": {"handler": "jobs.open", "gpu": "jobs.busy"}}},
+        False,
+        "broken at gpu: 1s later jobs.open 0, jobs.busy 1",
+        scripts=(GOES_ON, stats(jobs={"open": 0, "busy": 1})),
+        asks=LEAVES,
+    ),
+    "abort_chain, no such number": Case(
+        {"abort_chain": {"within": "1s", "links": {"gpu": "jobs.busy"}}},
+        False,
+        "no number `jobs.busy` at /stats",
+        scripts=(GOES_ON, stats()),
+        asks=LEAVES,
+    ),
+    "abort_chain, no account": Case(
+        {"abort_chain": "1s"}, False, "; status 503", scripts=(GOES_ON, [BUSY]), asks=LEAVES
+    ),
+    "abort_chain, no JSON": Case(
+        {"abort_chain": "1s"}, False, "; its answer is not JSON", scripts=(GOES_ON, WHOLE), asks=LEAVES
+    ),
+    "abort_chain, broken off": Case(
+        {"abort_chain": "1s"},
+        False,
+        "; its answer broke off: upstream:fin",
+        scripts=(GOES_ON, [SSE, Ending.FIN]),
+        asks=LEAVES,
+    ),
+    "abort_chain, no answer": Case(
+        {"abort_chain": "1s"}, False, "; no answer within 5 s", scripts=(GOES_ON, [Ending.OPEN]), asks=LEAVES
+    ),
+    "abort_chain, nobody leaves": Case({"abort_chain": "1s"}, False, "nothing to judge: no client left, alone"),
     "attempts": Case({"attempts": 2}, True, "1 of 1", scripts=([BUSY], WHOLE), asks=TWICE),
     "attempts, of two calls": Case(
         {"attempts": 2},
@@ -265,5 +338,6 @@ async def judged(case: Case, protocol: str):
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 async def test_a_verdict(case, protocol, autojump_clock):
     verdict = await judged(case, protocol)
-    assert case.said in (str(verdict)), verdict
+    said = case.said.replace("HOW", "stream:CANCEL" if protocol == "h2" else "fin")
+    assert said in str(verdict), verdict
     assert verdict.good is case.good
