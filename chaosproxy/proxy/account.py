@@ -39,8 +39,8 @@ class Accounts:
         """The records that are complete but for an account."""
         return list(self._waiting.values())
 
-    def wants(self, record: ExchangeRecord) -> bool:
-        """Whether an account is to be taken of this exchange, which is over; then it waits here for `take`."""
+    def takes(self, record: ExchangeRecord, spawn: Callable[..., None]) -> bool:
+        """Whether an account is to be taken of this exchange, which is over; then a task is spawned that does."""
         evidence, times = record.evidence, record.times
         if (
             evidence is None
@@ -50,10 +50,11 @@ class Accounts:
         ):
             return False
         self._waiting[record.id] = record
+        spawn(self._take, record)
         return True
 
-    async def take(self, record: ExchangeRecord) -> None:
-        """Ask when it is time, one question after another."""
+    async def _take(self, record: ExchangeRecord) -> None:
+        """Asks when it is time, one question after another."""
         evidence, left = record.evidence, record.times.client_closed
         assert evidence is not None
         assert left is not None

@@ -262,9 +262,7 @@ class Proxy:
     def finished(self, exchange: Exchange) -> None:
         """Both sides of `exchange` are over."""
         self._exchanges.pop(exchange, None)
-        if self._accounts.wants(exchange.record):
-            self._spawn(self._accounts.take, exchange.record)
-        else:
+        if not self._accounts.takes(exchange.record, self._spawn):
             self._journal(exchange.record)
 
     def _journal(self, record: ExchangeRecord) -> None:
