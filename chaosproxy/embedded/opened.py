@@ -13,6 +13,7 @@ import trio
 
 from chaosproxy.embedded.again import command
 from chaosproxy.embedded.finished import Finished
+from chaosproxy.embedded.linked import ADDRESS, LinkedUpstream, LinkStream, Serve
 from chaosproxy.embedded.parts import running
 from chaosproxy.embedded.setup import KEPT, FilePath, Options, Setup, Several, Source, Tls, read
 from chaosproxy.errors import Error
@@ -24,6 +25,7 @@ from chaosproxy.model.units import counted
 from chaosproxy.proxy.planner import Planner
 from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.report.timeline import timeline
+from chaosproxy.wire.links import link
 
 if TYPE_CHECKING:
     from chaosproxy.origin.serving import ServedOrigin
@@ -56,6 +58,12 @@ class OpenProxy:
     def url(self) -> str:
         """What a client should use: `http://127.0.0.1:PORT`."""
         return self.urls[0]
+
+    def connect(self) -> LinkStream:
+        """A client's end of a new connection, over a link in memory; without TLS."""
+        near, far = link()
+        self._proxy.accept(*self._proxy.admit(far))
+        return LinkStream(near)
 
     @property
     def origin(self) -> "ServedOrigin":
@@ -166,7 +174,7 @@ class OpenProxy:
 def open_proxy(
     scenario: Source | None = None,
     *,
-    upstream: Several | None = None,
+    upstream: Several | Serve | None = None,
     listen: Several = "127.0.0.1:0",
     seed: int | None = None,
     speed: float = 1.0,
@@ -177,9 +185,14 @@ def open_proxy(
     journal_limit: int = KEPT,
 ) -> contextlib.AbstractAsyncContextManager[OpenProxy]:
     """A proxy in the caller's Trio run while an `async with` block runs, on Trio's clock (a MockClock too). Arguments and
-    errors are those of `serve`; RuntimeError where the block begins in a program that is none of Trio's."""
-    options = Options(upstream, listen, seed, speed, tls, upstream_ca, upstream_insecure, journal, journal_limit)
-    return opened(Setup.of(scenario, options))
+    errors are those of `serve`; RuntimeError where the block begins in a program that is none of Trio's.
+
+    `upstream` may be an async function too: it is called with a stream for each connection to the upstream, over a link
+    in memory, and runs until the block ends; what it raises ends the block. `proxy.connect()` is the like for clients."""
+    served = upstream if callable(upstream) else None
+    urls = ADDRESS if callable(upstream) else upstream
+    options = Options(urls, listen, seed, speed, tls, upstream_ca, upstream_insecure, journal, journal_limit)
+    return opened(Setup.of(scenario, options, served))
 
 
 @contextlib.asynccontextmanager
@@ -202,8 +215,11 @@ async def opened(setup: Setup, finished: Finished | None = None) -> AsyncIterato
         if ca is not None:
             stack.callback(ca.unlink, missing_ok=True)
         listeners = await setup.parts.listeners(server_tls)
-        proxy = setup.parts.proxy(setup.scenario, journal)
-        async with running(proxy, listeners):
+        linked = None if setup.serve is None else LinkedUpstream(setup.serve)
+        proxy = setup.parts.proxy(setup.scenario, journal, None if linked is None else linked.dial)
+        async with running(proxy, listeners) as nursery:
+            if linked is not None:
+                linked.nursery = nursery
             urls = tuple(listener.url for listener in listeners)
             yield OpenProxy(urls, ca, origin, setup, proxy, finished or Finished(setup.journal_limit))
     if lost:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from chaosproxy.embedded.linked import Serve
 from chaosproxy.embedded.parts import Parts
 from chaosproxy.errors import Problem, ScenarioError, UsageError
 from chaosproxy.scenario.schema import TRANSPARENT, Scenario
@@ -63,9 +64,11 @@ class Setup:
     speed: float
     journal: Path | None
     journal_limit: int
+    serve: Serve | None
+    """The upstream, where it is a function."""
 
     @classmethod
-    def of(cls, scenario: Source | None, options: Options) -> "Setup":
+    def of(cls, scenario: Source | None, options: Options, serve: Serve | None = None) -> "Setup":
         """ScenarioError, or UsageError naming the option that is wrong."""
         speed, seed = options.speed, options.seed
         if not isinstance(speed, int | float) or not 0 < speed < math.inf:
@@ -85,11 +88,13 @@ class Setup:
             upstream_insecure=options.upstream_insecure,
             spelt=str,
         )
-        return cls(scenario, read(scenario), parts, speed, _path("journal", options.journal), limit)
+        return cls(scenario, read(scenario), parts, speed, _path("journal", options.journal), limit, serve)
 
 
 def _texts(name: str, given: Several) -> tuple[str, ...]:
     texts = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    if callable(given):
+        raise UsageError(f"{name}: a function serves in the Trio run of `open_proxy`; here write a URL, or several")
     if not texts or not all(isinstance(text, str) for text in texts):
         raise UsageError(f"{name} {given!r}: write one string, or several")
     return texts

@@ -17,7 +17,7 @@ from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.proxy import Proxy
-from chaosproxy.testing.links import ROOM, link
+from chaosproxy.wire.links import ROOM, link
 from chaosproxy.wire.transport import Transport
 
 SEED = 1

@@ -134,7 +134,100 @@ async def test_without_an_upstream_there_is_an_origin():
 
 
 def test_it_takes_what_serve_takes():
-    """The signature stands twice, in full, because it is what people read; it is the same one."""
+    """The signature stands twice, in full, because it is what people read; it is the same one, and an upstream may be a
+    function here."""
     here, there = (inspect.signature(function).parameters for function in (chaosproxy.open_proxy, chaosproxy.serve))
-    assert list(here.values()) == list(there.values())
+    assert [(one.name, one.default, one.kind) for one in here.values()] == [
+        (one.name, one.default, one.kind) for one in there.values()
+    ]
+    assert {name for name in here if here[name].annotation != there[name].annotation} == {"upstream"}
     assert [*here] == ["scenario", *(field.name for field in fields(Options))]
+
+
+async def sends_and_waits(stream):
+    """An upstream: an event, another one half an hour later, then nothing."""
+    await stream.receive_some()
+    await stream.send_all(HEAD + EVENT)
+    await trio.sleep(1800)
+    await stream.send_all(EVENT)
+    await trio.sleep(7200)
+    await stream.send_all(LAST)
+
+
+def test_links_in_virtual_time():
+    """No byte is under way where the clock cannot see it, so that it jumps at once, and to the very moment."""
+    idle = {"version": 1, "faults": [{"timeout": {"idle": "1h"}}]}
+
+    async def main():
+        async with chaosproxy.open_proxy(idle, upstream=sends_and_waits) as proxy, proxy.connect() as client:
+            await client.send_all(GET)
+            received = b"".join([part async for part in client])
+            await proxy.wait(timeout=1e6)
+            return received, proxy.last
+
+    for _ in range(2):
+        received, record = trio.run(main, clock=MockClock(autojump_threshold=0))
+        assert received.count(b"data: a") == 2
+        assert record.end.cause == "timeout:idle"
+        assert [seconds for seconds, _ in record.deliveries] == pytest.approx([0, 1800], abs=1e-6)
+        assert record.times.end == pytest.approx(5400, abs=1e-6)
+
+
+async def read_to_the_end(client):
+    while await client.receive_some():
+        pass
+
+
+async def test_a_link_ends_as_a_connection_does():
+    heard, left = [], trio.Event()
+
+    async def upstream(stream):
+        heard.append(await stream.receive_some())
+        await stream.send_all(HEAD + EVENT)
+        heard.append(await stream.receive_some())
+        left.set()
+
+    async with chaosproxy.open_proxy(upstream=upstream) as proxy:
+        async with proxy.connect() as client:
+            await client.send_all(GET)
+            while b"data: a" not in await client.receive_some():
+                pass
+        (record,) = await proxy.wait(timeout=20)
+        assert (record.end.by, record.upstream.end.by, record.upstream.url) == ("client", "proxy", "http://upstream:80")
+        assert heard[0].startswith(b"GET /s HTTP/1.1")
+        with trio.fail_after(20):
+            await left.wait()
+        assert heard[1] == b""
+        client = proxy.connect()
+        await client.send_all(GET)
+        while b"data: a" not in await client.receive_some():
+            pass
+        client.reset()
+        assert (await proxy.wait(2, timeout=20))[1].end.how == "rst"
+        reset = {"version": 1, "faults": [{"cut": {"at": {"event": 1}, "then": "rst"}}]}
+        proxy.use(reset)
+        client = proxy.connect()
+        await client.send_all(GET)
+        with pytest.raises(trio.BrokenResourceError):
+            await read_to_the_end(client)
+        assert await proxy.settle(20)
+
+
+async def test_what_an_upstream_raises_ends_the_block():
+    async def upstream(stream):
+        await stream.receive_some()
+        raise ZeroDivisionError
+
+    async def main():
+        async with chaosproxy.open_proxy(upstream=upstream) as proxy, proxy.connect() as client:
+            await client.send_all(GET)
+            await trio.sleep_forever()
+
+    with pytest.raises(ExceptionGroup) as caught:
+        await main()
+    assert caught.group_contains(ZeroDivisionError)
+
+
+def test_a_function_is_no_upstream_for_a_proxy_in_a_thread():
+    with pytest.raises(chaosproxy.Error, match="upstream: a function serves in the Trio run of `open_proxy`"):
+        chaosproxy.serve(upstream=sends_and_waits)

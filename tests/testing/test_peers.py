@@ -5,9 +5,9 @@ import ssl
 import pytest
 import trio
 
-from chaosproxy.testing.links import link
 from chaosproxy.testing.peers import Ending, Origin, Pause, RawClient, origin
 from chaosproxy.wire import tls
+from chaosproxy.wire.links import link
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -17,9 +17,9 @@ from chaosproxy.model.messages import Data
 from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario.schema import TRANSPARENT
 from chaosproxy.testing.h2_origin import serve_h2
-from chaosproxy.testing.links import ROOM
 from chaosproxy.testing.peers import Ending, Origin, Pause, RawClient
 from chaosproxy.testing.proxied import Linked, linked
+from chaosproxy.wire.links import ROOM
 
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 GET = b"GET /%b HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -7,8 +7,8 @@ import pytest
 import trio
 import trio.testing
 
-from chaosproxy.testing.links import link
 from chaosproxy.wire import close
+from chaosproxy.wire.links import link
 from chaosproxy.wire.memory import Memory
 from chaosproxy.wire.plain import Plain
 from chaosproxy.wire.transport import TruncatedError

@@ -9,8 +9,8 @@ import trio.testing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chaosproxy.testing.links import link
 from chaosproxy.wire import close
+from chaosproxy.wire.links import link
 from chaosproxy.wire.memory import Memory, TlsError
 from chaosproxy.wire.plain import Plain
 from chaosproxy.wire.transport import TruncatedError

@@ -10,8 +10,8 @@ import trustme
 from cryptography.hazmat.primitives import serialization as form
 
 from chaosproxy.errors import UsageError
-from chaosproxy.testing.links import link
 from chaosproxy.wire import tls
+from chaosproxy.wire.links import link
 from chaosproxy.wire.memory import Memory, TlsError
 
 CA = trustme.CA()

@@ -4,7 +4,7 @@ import pytest
 import trio
 import trio.testing
 
-from chaosproxy.testing.links import link
+from chaosproxy.wire.links import link
 
 
 def test_one_send_is_one_recv():
