@@ -37,6 +37,7 @@ from chaosproxy.faults import (
     ReplaceBody,
     Resegment,
     RetryUpstream,
+    Route,
     SlowReader,
     Stall,
     Strip,
@@ -113,6 +114,7 @@ def fault(random: Random) -> FaultSpec:
         Reorder(at=at, later=pick([1, 2]), **either),
         RateLimit(limit=Allowance(1, 1.0), queue=pick([0, 1]), **narrowed),
         Cache(**narrowed),
+        Route(**narrowed),
         Concurrency(limit=1, queue=pick([0, 1]), **narrowed),
         ClientAbort(mode=pick(["propagate", "ignore", "on_next_write"]), **narrowed),
     ]
