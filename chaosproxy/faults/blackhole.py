@@ -22,6 +22,7 @@ from typing import ClassVar
 
 from chaosproxy.chain.actions import Actions, Note, Rest, Vanish
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
+from chaosproxy.chain.scope import Group, Scope, Together, scope_problems
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.model.units import Duration, show_duration
 from chaosproxy.model.vocabulary import BothWays, Moment, Way
@@ -45,13 +46,24 @@ class Blackhole(FaultSpec):
     """`both`: the machine is gone; `at` is counted on the response. `request` or `response`: only what travels in that
     direction is lost; `at` is counted there. Default both."""
 
+    scope: Scope | None = None
+    """`all`, or a share of them such as 0.3: at the moment at which the place comes in one, it is gone for the others that
+    run too; not for those that begin later. In a hop the exchanges that meet this fault, under `connections:` the
+    connections. Default: each by itself."""
+
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        found = scope_problems(self.scope, self.trigger)
         if self.at is not None and self.at.moment is Moment.AFTER_END:
-            return [(("at",), "behind the end mark nothing is left to be lost; `end` is right before it")]
-        return []
+            found.append((("at",), "behind the end mark nothing is left to be lost; `end` is right before it"))
+        return found
+
+    def share(self) -> Group | None:
+        return None if self.scope is None else Group(self.scope)
 
     def start(self, context: Context) -> Fault:
-        return RunningBlackhole(self, context) if self.for_ else Neutral()
+        if not self.for_:
+            return Neutral()
+        return (RunningBlackhole if context.shared is None else BlackholeTogether)(self, context)
 
 
 class RunningBlackhole(Triggered):
@@ -72,3 +84,7 @@ class RunningBlackhole(Triggered):
 
     def fire(self, now: float) -> Actions:
         return (Note("fired", f"gone {self._place}{self._how_long}{self._which}"), Vanish(now + self._for, self._ways))
+
+
+class BlackholeTogether(Together, RunningBlackhole):
+    """Gone for several at one moment."""

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from chaosproxy.chain.actions import Actions, Finish
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
+from chaosproxy.chain.scope import Group, Scope, Together, scope_problems
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.model.vocabulary import Moment, Way
 
@@ -32,13 +33,22 @@ class Cut(FaultSpec):
     """`client`: only the client's side ends, the upstream runs on and is drained; one that will never have the whole
     request cannot, and is told. Default: both."""
 
+    scope: Scope | None = None
+    """`all`, or a share of them such as 0.3: at the moment at which the place comes in one, the others that run are cut too;
+    those that begin later are not. In a hop the exchanges that meet this fault, under `connections:` the connections.
+    Default: each by itself."""
+
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        found = scope_problems(self.scope, self.trigger)
         if self.at is not None and self.at.moment is Moment.AFTER_END:
-            return [(("at",), "behind the end mark there is nothing left to cut; `end` is right before it")]
-        return []
+            found.append((("at",), "behind the end mark there is nothing left to cut; `end` is right before it"))
+        return found
+
+    def share(self) -> Group | None:
+        return None if self.scope is None else Group(self.scope)
 
     def start(self, context: Context) -> Fault:
-        return RunningCut(self, context)
+        return (RunningCut if context.shared is None else CutTogether)(self, context)
 
 
 class RunningCut(Triggered):
@@ -47,7 +57,12 @@ class RunningCut(Triggered):
     def __init__(self, spec: Cut, context: Context) -> None:
         assert spec.at is not None
         super().__init__(spec.at, context)
-        self._finish = Finish(spec.then, "cut", upstream=None if spec.side == "client" else (), detail=spec.at.place)
+        self._spec = spec
 
     def fire(self, now: float) -> Actions:
-        return (self._finish,)
+        spec = self._spec
+        return (Finish(spec.then, "cut", upstream=None if spec.side == "client" else (), detail=self._place),)
+
+
+class CutTogether(Together, RunningCut):
+    """Several at one moment."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
-from chaosproxy.faults.stalling import RunningStall
+from chaosproxy.chain.scope import Group, Scope, scope_problems
+from chaosproxy.faults.stalling import RunningStall, StallTogether
 from chaosproxy.framing.traffic import KeepAlive
 from chaosproxy.model.units import Duration, Size
 from chaosproxy.model.vocabulary import Moment, Way
@@ -56,6 +57,10 @@ class Stall(FaultSpec):
     meanwhile: Meanwhile | None = None
     """`comments`, `ping_events` or `empty_deltas` with an interval: one of them leaves every so long while it stalls, if
     the place is between two records of server-sent events or lines, and the client takes it. Default: silence."""
+    scope: Scope | None = None
+    """`all`, or a share of them such as 0.3: at the moment at which the place comes in one, the others that run stall too;
+    those that begin later do not. In a hop the exchanges that meet this fault, under `connections:` the connections.
+    Default: each by itself."""
 
     @property
     def edits(self) -> bool:
@@ -73,7 +78,7 @@ class Stall(FaultSpec):
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         at = self.trigger
-        found: list[tuple[tuple[str, ...], str]] = []
+        found = scope_problems(self.scope, at)
         if at.moment is Moment.AFTER_END:
             found.append((("at",), "behind the end mark there is nothing left to hold back; `end` is right before it"))
         if self.meanwhile is None:
@@ -90,5 +95,10 @@ class Stall(FaultSpec):
             found.append((("meanwhile",), "in the middle of a record nothing can be said; use before or after"))
         return found
 
+    def share(self) -> Group | None:
+        return None if self.scope is None else Group(self.scope)
+
     def start(self, context: Context) -> Fault:
-        return RunningStall(self, context) if self.for_ else Neutral()
+        if not self.for_:
+            return Neutral()
+        return (RunningStall if context.shared is None else StallTogether)(self, context)

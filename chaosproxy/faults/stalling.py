@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from chaosproxy.chain.actions import Action, Actions, Ahead, Floor, Note, Pause
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.reading import Found, Reading
+from chaosproxy.chain.scope import Together
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.faults.beats import Beats, Between
 from chaosproxy.faults.keep_alives import keep_alive
@@ -69,3 +70,7 @@ class RunningStall(Triggered):
         self._beats.beaten(now)
         self.due = self._beats.due
         return (Ahead(said),)
+
+
+class StallTogether(Together, RunningStall):
+    """Several at one moment."""

@@ -57,6 +57,11 @@ class ConnectionFaults:
         self._seed = seed
         self._speed = speed
         self._alarm = alarm
+        self._shared = {
+            (index, label): spec.share()
+            for index, entry in self._entries
+            for spec, label in zip(entry.faults, Hop(None, entry.faults).labels, strict=True)
+        }
 
     def wired(self, transport: Transport, role: Role, number: int) -> tuple[Transport, Wire | None]:
         """`transport`, under a wire if an entry may concern this connection; what is known now is armed now."""
@@ -98,6 +103,7 @@ class ConnectionFaults:
         placed = []
         for spec, label in zip(entry.faults, Hop(None, entry.faults).labels, strict=True):
             random = fault_random(self._seed, -1 - index, number, HOP, label)
-            context = Context(random=random, request=request, tls=tls, began=began, speed=self._speed)
+            shared = self._shared[index, label]
+            context = Context(random=random, request=request, tls=tls, began=began, speed=self._speed, shared=shared)
             placed.append(Placed(HOP, "connection", spec, context))
         return placed

@@ -4,7 +4,7 @@ Rules: a line is given more only while it wants it, so that each holds no more t
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from chaosproxy.chain.chain import Chain
@@ -22,6 +22,8 @@ class Layers:
         self._role = role
         self._chains = [Chain((), began=began)]
         self._entered = {"request": 0, "response": 0}
+        self.alarm: Callable[[float], None] | None = None
+        """Called when another connection has rung a fault of this one: it wants to be woken then."""
 
     def add(self, placed: Sequence[Placed], now: float) -> None:
         """Put these faults nearest to whoever speaks here. What has passed before counts: byte N is byte N of the
@@ -34,8 +36,14 @@ class Layers:
             for stage in line.stages:
                 if stage.span is not None:
                     stage.span.plan()
+        chain.alarm = self.alarm
         chain.start(now)
         self._chains.append(chain)
+
+    def close(self, now: float) -> None:
+        """The connection is no more."""
+        for chain in self._chains:
+            chain.close(now)
 
     @property
     def due(self) -> float:

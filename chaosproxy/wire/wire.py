@@ -50,6 +50,7 @@ class Wire(Sending):
 
     def arm(self, placed: Sequence[Placed], now: float) -> None:
         """Put these faults nearest to whoever speaks here."""
+        self._layers.alarm = self.on_due
         try:
             self._layers.add(placed, now)
         except FaultBug as bug:
@@ -191,7 +192,9 @@ class Wire(Sending):
         self._reading.ring()
 
     def close(self) -> None:
-        self._closed = True
+        if not self._closed:
+            self._closed = True
+            self._layers.close(trio.current_time())
         if self.on_due is not None:
             self.on_due(math.inf)
         self._reading.close()
