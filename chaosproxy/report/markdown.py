@@ -81,7 +81,7 @@ def _exchanges(records: Iterable[ExchangeRecord], total: int) -> Iterator[str]:
             cell(faults) if faults else "",
         ]
         yield f"| {' | '.join(row)} |\n"
-    yield "\n</details>\n"
+    yield "\n</details>\n\n"  # the blank line: up to it a reader takes all for HTML, and summaries are joined
 
 
 def code(text: str) -> str:

@@ -80,7 +80,7 @@ def waterfall(record: ExchangeRecord, paint: Paint = plain) -> Iterator[str]:
     """One exchange: what it was, how it ended, two lanes, what faults did."""
     yield paint(_fit(_heading(record), WIDTH), "head")
     end = milliseconds(record.times.end) if record.end is not None else "not yet over"
-    yield "  " + paint(_fit(f"{ending(record.end)}, {end}", WIDTH - 2), tone(record))
+    yield "  " + paint(_fit(_inert(f"{ending(record.end)}, {end}"), WIDTH - 2), tone(record))
     drawn = lanes(record, DRAWN)
     yield _lane("arrivals", drawn.arrivals, record.times.upstream_closed, record.upstream.end, drawn.seconds)
     yield _lane("deliveries", drawn.deliveries, record.times.end, record.end, drawn.seconds)
@@ -153,10 +153,15 @@ def _prose(text: str, hang: int = 2) -> Iterator[str]:
 
 
 def _wrapped(text: str, indent: str) -> Iterator[str]:
-    """In lines; none begins as an order to the runner of a build does (`::error::`)."""
-    width = WIDTH if sum(map(_columns, text)) <= len(text) else WIDTH // 2
+    """In lines."""
+    width = WIDTH - 3 if sum(map(_columns, text)) <= len(text) else WIDTH // 2 - 3
     for line in textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False):
-        yield line.replace("::", ":\\x3a", 1) if line.lstrip().startswith("::") else line
+        yield _inert(line)
+
+
+def _inert(line: str) -> str:
+    """It does not begin as an order to whoever runs a build does (`::error::`); three columns longer if it did."""
+    return line.replace("::", ":\\x3a", 1) if line.lstrip().startswith("::") else line
 
 
 def _fit(text: str, columns: int) -> str:

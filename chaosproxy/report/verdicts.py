@@ -23,11 +23,11 @@ def verdicts(judged: Iterable[Verdict], records: Sequence[ExchangeRecord], *, go
 def lines(verdict: Verdict, by_id: Mapping[int, ExchangeRecord]) -> Iterator[str]:
     """Those of one verdict; `by_id` has the exchanges that it is about."""
     if verdict.good:
-        yield f"ok      {verdict.check}: {shown(verdict.expected)} ({len(verdict.findings)} of {len(verdict.findings)})"
+        yield f"ok      {shown(verdict.check)}: {shown(verdict.expected)} ({len(verdict.findings)} of {len(verdict.findings)})"
         return
-    yield f"FAILED  {verdict.check}: expected {shown(verdict.expected)}"
+    yield f"FAILED  {shown(verdict.check)}: expected {shown(verdict.expected)}"
     if not verdict.findings:
-        yield f"        nothing to judge: {verdict.nothing}"
+        yield f"        nothing to judge: {shown(verdict.nothing)}"
     for finding in verdict.bad[:SHOWN]:
         yield f"        {', '.join(f'#{one}' for one in finding.exchanges)}: {shown(finding.seen)}"
         for number in finding.exchanges:
