@@ -26,6 +26,13 @@ class DurationType(click.ParamType[float]):
             self.fail(str(error), param, ctx)
 
 
+class Files(click.Path):
+    """Several in a variable of the environment stand with blanks between them, as everything there does."""
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        return rv.split()
+
+
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """The options of `run` as given."""
@@ -106,7 +113,7 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--report",
     multiple=True,
-    type=PATH,
+    type=Files(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Written at the end: the exchanges in memory, and the verdicts on them; .html, .xml (JUnit), .md or .txt.",
 )
