@@ -77,7 +77,7 @@ class Putting(Triggered):
         family = kind_of(kind) if self.kind == "chunks" else self.kind
         own_trailers = family == "grpc" and b"web" not in (kind or b"")
         if not self.suits(family) or (own_trailers and self._at.terminal == "after"):  # nothing stands behind trailers
-            self.unfired = "format" if family is not None else ""
+            self.unfired = "format" if self.kind is not None else ""
             return False
         surely_between = self._at.moment in (Moment.HEADERS, Moment.BODY) or (
             self._at.event is not None and family in ("sse", "grpc")

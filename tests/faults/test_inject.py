@@ -127,6 +127,29 @@ def test_behind_the_trailers_of_grpc_nothing_can_stand():
     assert (played.data, played.records_out) == (message + b"\0\0\0\0\1y", 2)
 
 
+def test_behind_the_trailers_of_grpc_web_it_stands_like_anything():
+    message, trailers = b"\0\0\0\0\1x", b"\x80\0\0\0\3a:b"
+    at = Trigger(terminal="after")
+    played = play([Inject(message=b"y", at=at)], [(1.0, message), (2.0, trailers), (3.0, End())], head=GRPC_WEB)
+    assert played.data == message + trailers + b"\0\0\0\0\1y"
+
+
+@pytest.mark.parametrize(
+    ("form", "at", "body"),
+    [
+        ({"event": "i"}, Trigger(event=1), [ONE, b"data: i\n\n", TWO]),
+        ({"event": "i"}, Trigger(bytes=9), [ONE, b"data: i\n\n", TWO]),
+        ({"bytes": b"i"}, Trigger(bytes=4), [b"data", b"i", b": 1\n\n", TWO]),
+    ],
+)
+def test_where_each_chunk_is_a_record(form, at, body):
+    """With `records: chunks`; what is put in is a chunk too, and the content type says how it is written."""
+    played = play([Inject(at=at, **form)], [(1.0, ONE), (2.0, TWO), (3.0, End())], kind="chunks")
+    assert ([piece for _, piece in played.body], played.records_out) == (body, 3)
+    refused = play([Inject(event="i")], [(1.0, ONE), (2.0, End())], kind="chunks", head=PLAIN)
+    assert (refused.data, refused.not_fired) == (ONE, [("inject", "format")])
+
+
 # ---- inside of a record
 
 
