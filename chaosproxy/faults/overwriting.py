@@ -56,7 +56,7 @@ class Overwriting(Fault):
                 place = int(min(len(payload), self._next - begin))
                 continue
             if not self._left:
-                said.append(self._fire())
+                said.append(self._fire(begin + place))
             piece = self._left[: len(payload) - place]
             payload[place : place + len(piece)] = piece
             place, self._left = place + len(piece), self._left[len(piece) :]
@@ -65,8 +65,8 @@ class Overwriting(Fault):
         self._mark(changed)
         return (*said, changed, *self._resting())
 
-    def _fire(self) -> Note:
-        at, place = self._at, int(self._next)
+    def _fire(self, place: int) -> Note:
+        at = self._at
         self._fired += 1
         self._left = self._new
         last = at.every is None or (at.times is not None and self._fired >= at.times)
