@@ -1,4 +1,4 @@
-"""`make docs`: writes the pages of the faults, `docs/faults/*.md`.
+"""`make docs`: writes the pages of the faults, `docs/faults/*.md`, and fills in that of the expectations.
 
 A page says what the fault says of itself (its file's docstrings, types and defaults). Two things on it are written by
 hand and kept: its group, and what stands under "Examples". Behind `<!-- play: NAME -->` comes what the scenario above
@@ -12,6 +12,7 @@ from pathlib import Path
 import chaosproxy.faults  # noqa: F401 -- its import registers the faults
 from chaosproxy.chain.fault import REGISTRY
 from chaosproxy.scenario.reference import Reference, reference
+from docs import expectations
 from docs.timeline import timeline
 
 FAULTS = Path(__file__).parent / "faults"
@@ -40,6 +41,7 @@ def pages() -> dict[Path, str]:
     """Every page with the text that it should have; built on what is on it now."""
     made = {FAULTS / f"{name}.md": page(reference(REGISTRY[name]), _now(name)) for name in sorted(REGISTRY)}
     made[FAULTS / "README.md"] = index(made)
+    made[expectations.PAGE] = expectations.page(expectations.PAGE.read_text(encoding="utf-8"))
     return made
 
 

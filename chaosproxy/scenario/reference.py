@@ -5,6 +5,7 @@ Rules: nothing is said here that the fault does not say of itself. Must not know
 
 import inspect
 import types
+from collections.abc import Collection
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -14,6 +15,7 @@ import yaml
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Condition, FaultSpec
 from chaosproxy.chain.trigger import Trigger
+from chaosproxy.judging.check import Check
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.units import Unit, Within
 from chaosproxy.model.vocabulary import Way
@@ -84,13 +86,13 @@ def reference(spec: type[FaultSpec]) -> Reference:
     )
 
 
-def parameters(spec: type[FaultSpec]) -> tuple[Parameter, ...]:
-    """The fault's own keys, in the order of its fields, the main one first."""
+def parameters(spec: type[FaultSpec] | type[Check], common: Collection[str] = _COMMON) -> tuple[Parameter, ...]:
+    """Its own keys, in the order of its fields, the main one first; without those that are `common` to its kind."""
     hints, words = get_type_hints(spec, include_extras=True), field_words(spec)
     own = [
         Parameter(key, form(hints[field.name]), _default(hints[field.name], field), words.get(key, ""))
         for field in fields(spec)
-        if field.init and (key := key_of(field.name)) not in _COMMON
+        if field.init and (key := key_of(field.name)) not in common
     ]
     return tuple(sorted(own, key=lambda one: one.key != key_of(spec.main or "")))
 
