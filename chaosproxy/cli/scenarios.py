@@ -5,6 +5,7 @@ wrong one cannot hide the list. Must not know: what a scenario does.
 """
 
 import json
+import re
 import shutil
 import textwrap
 from pathlib import Path
@@ -16,14 +17,19 @@ from chaosproxy.scenario import library
 
 WIDEST = 120
 """Columns; longer lines are hard to read."""
+_SENTENCE = re.compile(r".*?\.(?= |$)")
+"""The first of a text."""
 
 
 @click.command("scenarios")
 @click.argument("name", required=False, metavar="[NAME]")
 @click.option("--json", "as_json", is_flag=True, help="A list of {name, theme, about, file}.")
 def command(name: str | None, as_json: bool) -> None:
-    """List the shipped scenarios by theme, or print the one called NAME, comments included."""
+    """List the shipped scenarios by theme (of one, if NAME is a theme), or print the one called NAME, comments included."""
     files = library.shipped()
+    if name in set(map(library.theme, files.values())):
+        files = {one: path for one, path in files.items() if library.theme(path) == name}
+        name = None
     if name is not None:
         files = {name: _file(name, files)}
     if as_json:
@@ -52,16 +58,20 @@ def _facts(path: Path) -> dict[str, str]:
 
 
 def _listing(files: list[Path]) -> str:
-    """The themes with their scenarios, each with what it is about, and how to go on from here."""
+    """The themes with their scenarios, each with what it is about in one sentence, and how to go on from here."""
     width = min(shutil.get_terminal_size().columns, WIDEST)
+    facts = [_facts(path) for path in files]
+    column = min(max(len(one["name"]) for one in facts), width // 2) + 4
     lines: list[str] = []
     theme = None
-    for path in files:
-        facts = _facts(path)
-        if facts["theme"] != theme:
-            theme = facts["theme"]
+    for one in facts:
+        if one["theme"] != theme:
+            theme = one["theme"]
             lines += ["", theme or "others"]
-        lines.append(f"  {facts['name']}")
-        lines += textwrap.wrap(facts["about"], width, initial_indent=" " * 6, subsequent_indent=" " * 6)
+        sentence = _SENTENCE.match(one["about"])
+        about = sentence[0] if sentence else one["about"]
+        lines += textwrap.wrap(
+            about, width, initial_indent=f"  {one['name']:<{column - 2}}", subsequent_indent=" " * column
+        )
     lines += ["", "chaosproxy scenarios NAME prints one, demo NAME shows it, run NAME --upstream URL uses it."]
     return "\n".join(lines[1:])

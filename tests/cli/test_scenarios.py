@@ -25,15 +25,22 @@ def test_every_one_stands_under_its_theme_with_what_it_is_about(said, monkeypatc
     assert (status, err) == (0, "")
     lines = out.splitlines()
     for name, path in library.shipped().items():
-        at = lines.index(f"  {name}")
+        (at,) = [number for number, line in enumerate(lines) if line.startswith(f"  {name} ")]
         theme = next(line for line in reversed(lines[:at]) if line and not line.startswith(" "))
         assert theme == library.theme(path)
-        about = " ".join(load(path).about.split())
-        assert lines[at + 1].startswith("      ")
-        assert about.startswith(lines[at + 1].strip())
+        about = " ".join(load(path, env={}).about.split())
+        assert about.startswith(lines[at].removeprefix(f"  {name}").strip())
     themes = [line for line in lines[:-1] if line and not line.startswith(" ")]
     assert len(themes) == len(set(themes)), "a theme stands once, with all of its own"
     assert max(map(len, lines[:-1])) <= 72
+
+
+def test_a_theme_lists_its_own(said):
+    status, out, _ = said("truncation")
+    assert status == 0
+    assert "\n  reset " in out
+    assert "buffer-4k" not in out
+    assert {one["theme"] for one in json.loads(said("truncation", "--json")[1])} == {"truncation"}
 
 
 def test_for_machines_it_is_a_list_of_four_fields(said):
@@ -71,4 +78,4 @@ def test_a_variable_of_the_environment_cannot_hide_the_list(said, monkeypatch):
         monkeypatch.setenv(name, "nonsense")
     status, out, _ = said()
     assert status == 0
-    assert "  buffer-4k\n" in out
+    assert "\n  buffer-4k " in out
