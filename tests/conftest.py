@@ -8,6 +8,9 @@ from hypothesis import HealthCheck, settings
 
 from chaosproxy.testing.play import play as run
 
+collect_ignore = ["sample"]
+"""A project of its own: `test_wheel.py`."""
+
 # A property is about what comes out; how long the drawing takes says more about the machine. Whatever else the
 # surroundings have chosen (under CI: the same examples each time) stays.
 settings.register_profile(

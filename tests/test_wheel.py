@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -35,6 +37,27 @@ def installed(tmp_path_factory) -> Path:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(place / "site")
     return place / "site"
+
+
+@pytest.fixture
+def python(installed, tmp_path, monkeypatch) -> Path:
+    """A fresh environment with the wheel installed, and pytest-asyncio, which our own suite would not stand. What they depend
+    on is taken from this one. Skips where the registry cannot be reached, unless it is required."""
+    for name in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"):
+        monkeypatch.delenv(name, raising=False)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    (packages,) = (tmp_path / "venv").glob("lib/python*/site-packages")
+    (packages / "theirs.pth").write_text(sysconfig.get_path("purelib"))
+    (wheel,) = installed.parent.glob("*.whl")
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--disable-pip-version-check"]
+    done = subprocess.run(
+        [*pip, "--no-deps", str(wheel), "pytest-asyncio>=1"], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        told = pytest.fail if os.environ.get("CHAOSPROXY_PEERS") == "required" else pytest.skip
+        told(f"no packages to be had from the registry: {done.stderr.strip()[-300:]}")
+    return python
 
 
 @pytest.fixture
@@ -107,3 +130,18 @@ def test_it_says_that_it_is_typed_and_how_it_is_called(installed):
     assert "chaosproxy = chaosproxy.cli.main:main" in entry.read_text()
     (licence,) = installed.glob("*.dist-info/licenses/LICENSE")
     assert licence.read_text() == (ROOT / "LICENSE").read_text()
+
+
+def test_a_project_of_somebody_s_with_tests_of_every_kind(python, tmp_path):
+    """Plain, asyncio, anyio and Trio tests in one run of two processes, configured in pytest's own TOML."""
+    project = tmp_path / "project"
+    shutil.copytree(ROOT / "tests" / "sample", project, ignore=shutil.ignore_patterns("__pycache__"))
+    argv = [str(python), "-m", "pytest", "-n", "2"]
+    done = subprocess.run(argv, cwd=project, capture_output=True, text=True, check=False)
+    assert "13 passed, 1 error" in done.stdout, done.stdout + done.stderr
+    assert "1 of 1 expectation of strict failed" in done.stdout
+    assert "FAILED  ended: expected an end how rst" in done.stdout
+    assert "chaosproxy origin & chaosproxy run strict.json --upstream http://127.0.0.1:8000 --seed " in done.stdout
+    assert sorted(file.name for file in (project / "reports").iterdir()) == [
+        f"test_plain.py-test_whose_expectation_fails.{kind}" for kind in ("html", "jsonl")
+    ]
