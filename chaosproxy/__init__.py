@@ -24,11 +24,27 @@ _LATER = {
     "open_proxy": "chaosproxy.embedded.opened",
     "serve": "chaosproxy.embedded.served",
 }
+_OF_A_PROXY = {
+    "url",
+    "urls",
+    "ca",
+    "exchanges",
+    "last",
+    "wait",
+    "settle",
+    "use",
+    "using",
+    "origin",
+    "verdict",
+    "timeline",
+}
+"""What somebody wants of the fixture who has the module, which is called the same."""
 
 
 def __getattr__(name: str) -> object:
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        hint = "; a test takes the proxy as its argument `chaosproxy`" if name in _OF_A_PROXY else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     value: object = getattr(import_module(_LATER[name]), name)
     globals()[name] = value
     return value

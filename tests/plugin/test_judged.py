@@ -235,3 +235,59 @@ def test_passes(chaosproxy):
     (page,) = (pytester.path / "kept" / "here").glob("*test_it*.html")
     assert "an end by upstream" in page.read_text()
     done.stdout.fnmatch_lines([f"report: {page}"])
+
+
+def test_wrong_use_is_one_clear_line(suite):
+    done = suite(
+        """
+import chaosproxy as module
+import pytest
+
+def expects(check):
+    return pytest.mark.chaosproxy({"version": 1, "expect": [check]})
+
+@expects({"frist_event": {"within": "1s"}})
+def test_a_check(chaosproxy): ...
+
+@expects({"first_event": {"whitin": "1s"}})
+def test_a_field(chaosproxy): ...
+
+@expects({"ended": {"match": {"path": "/x", "color": "red"}, "how": "rst"}})
+def test_a_match(chaosproxy): ...
+
+@expects({"gap": {"max": 3}})
+def test_a_value(chaosproxy): ...
+
+@pytest.mark.chaosproxy(judge=1)
+def test_a_flag(chaosproxy): ...
+
+@pytest.mark.chaosproxy({"version": 1}, seed="x")
+def test_a_seed(chaosproxy_session): ...
+
+def test_the_module():
+    module.url
+
+def test_the_factory(chaosproxy_factory):
+    chaosproxy_factory("idle-dorp")
+
+@pytest.fixture(scope="module")
+def wide(chaosproxy): ...
+
+def test_a_wider_scope(wide): ...
+""",
+        DEAD,
+    )
+    done.assert_outcomes(errors=7, failed=2)
+    done.stdout.fnmatch_lines_random(
+        [
+            "chaosproxy: expect[[]0].frist_event: *first_event*",
+            "chaosproxy: expect[[]0].first_event*whitin*within*",
+            "chaosproxy: expect[[]0].ended.match*color*",
+            "chaosproxy: expect[[]0].gap.max*3*",
+            "chaosproxy: judge is True or False; found 1",
+            "chaosproxy: seed is settled for the session's proxy; *",
+            "ScopeMismatch: *module scoped fixture wide*",
+            "E *has no attribute 'url'; a test takes the proxy as its argument `chaosproxy`",
+            "E *ScenarioError: *no file *'idle-dorp'*",
+        ]
+    )
