@@ -128,6 +128,11 @@ class Check:
         """Impossible combinations, as (path of keys, message)."""
         return []
 
+    def misses(self, faults: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+        """Of the faults of its scenario, as (name, name of the hop), what it asks for in vain: in words, and what was asked
+        for. Default: nothing."""
+        return None
+
     def judge(self, records: Sequence[ExchangeRecord]) -> Verdict:
         """The verdict over the exchanges that it is about."""
         return Verdict(self.name, self.expected, tuple(self.look(records)), self.nothing)

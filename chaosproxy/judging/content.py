@@ -3,6 +3,7 @@
 Must not know: why.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -123,6 +124,13 @@ class FaultFired(Check):
     @property
     def expected(self) -> str:
         return f"`{self.fault}`{f' in {self.hop}' if self.hop is not None else ''} to act"
+
+    def misses(self, faults: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+        if not any(glob(self.fault, name) for name, _ in faults):
+            return f"no fault of this scenario is called {self.fault!r}", self.fault
+        if not any(glob(self.fault, name) and self._is_in(hop) for name, hop in faults):
+            return f"no {self.fault!r} of this scenario is in a hop called {self.hop!r}", self.hop or ""
+        return None
 
     def see(self, record: ExchangeRecord) -> Finding | None:
         fired = [one for one in record.faults if glob(self.fault, one.fault) and self._is_in(one.hop_name)]

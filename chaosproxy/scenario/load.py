@@ -17,7 +17,7 @@ from chaosproxy.scenario.environment import Environment
 from chaosproxy.scenario.reading import Reader
 from chaosproxy.scenario.schema import Scenario, UpstreamOptions
 from chaosproxy.scenario.source import compose, read
-from chaosproxy.scenario.trouble import Trouble, Unreadable
+from chaosproxy.scenario.trouble import Trouble, Unreadable, nearest
 from chaosproxy.scenario.values import FromPython
 from chaosproxy.scenario.walk import Said, Walk
 
@@ -118,4 +118,20 @@ def _join(parts: Sequence[_Part]) -> dict[str, Any]:
     joined["rules"] = tuple(rule for part in parts for rule in part.said.rules)
     joined["connections"] = tuple(connection for part in parts for connection in part.said.connections)
     joined["expect"] = tuple(expectation for part in parts for expectation in part.said.expect)
+    _check_expectations(parts)
     return joined
+
+
+def _check_expectations(parts: Sequence[_Part]) -> None:
+    """Complain of those about a fault that no part has; a file of expectations alone may be about any."""
+    rules = [rule for part in parts for rule in part.said.rules]
+    faults = [(fault.name, hop.name or "") for rule in rules for hop in rule.hops for fault in hop.faults]
+    faults += [(fault.name, "") for part in parts for one in part.said.connections for fault in one.faults]
+    names = {word for fault in faults for word in fault if word}
+    for part in parts if faults else ():
+        for number, expectation in enumerate(part.said.expect):
+            missed = expectation.check.misses(faults)
+            if missed is not None:
+                message, asked = missed
+                path = ("expect", number, expectation.check.name)
+                part.reader.complain(f"{message};{nearest(asked, names)} there are: {', '.join(sorted(names))}", path)

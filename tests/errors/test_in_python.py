@@ -14,6 +14,7 @@ import chaosproxy
 from chaosproxy import pytest_plugin as plugin
 from chaosproxy.chain.fault import REGISTRY, Fault, FaultSpec
 from chaosproxy.errors import FaultBug, UnavailableError, UsageError
+from chaosproxy.pytest_plugin import marker
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import play
 
@@ -130,7 +131,7 @@ def test_a_full_disk_is_said_behind_the_block():
 MARKER = {
     "an argument misspelt": (
         pytest.mark.chaosproxy("reset", upstreem=NOBODY),
-        f"the marker has no argument 'upstreem'; there are: scenario, {', '.join(plugin.OPTIONS)}, sdk_env",
+        f"the marker has no argument 'upstreem'; there are: scenario, {', '.join(marker.OPTIONS)}, sdk_env, judge",
     ),
     "two scenarios": (
         pytest.mark.chaosproxy("reset", "idle-drop"),
@@ -147,7 +148,7 @@ MARKER = {
 @pytest.mark.parametrize(("mark", "said"), MARKER.values(), ids=MARKER)
 def test_a_wrong_marker_is_one_message(mark, said):
     with pytest.raises(pytest.fail.Exception) as caught:
-        plugin._arguments(mark.mark)
+        marker._arguments(mark.mark)
     assert str(caught.value) == f"chaosproxy: {said}"
     assert caught.value.pytrace is False
 

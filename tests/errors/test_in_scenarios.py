@@ -256,6 +256,14 @@ FILE = {
         "version: 1\nexpect: [head]\n",
         "2:10: `within` is required",
     ),
+    "an expectation of a fault that is not there": (
+        "version: 1\nfaults: [cut: {at: end}]\nexpect:\n  - fired: ct\n",
+        "4:12: no fault of this scenario is called 'ct'; did you mean 'cut'? there are: cut",
+    ),
+    "an expectation of a fault elsewhere": (
+        "version: 1\nhops: [{name: a, faults: [cut: {at: end}]}]\nexpect:\n  - fired: {fault: cut, hop: nginx}\n",
+        "4:12: no 'cut' of this scenario is in a hop called 'nginx'; there are: a, cut",
+    ),
     "65 faults": (
         "version: 1\nfaults: [" + "buffer: 1KiB, " * 65 + "]",
         "2:906: a rule has at most 64 faults; here are 65",
@@ -325,6 +333,14 @@ def test_files_that_disagree():
         "b.yaml:2:18: host: two different values, 'keep' in a.yaml and 'upstream' here; leave one out",
         "b.yaml:3:7: seed: two different values, 1 in a.yaml and 2 here; leave one out",
     ]
+
+
+def test_expectations_alone_may_be_about_any_fault():
+    Path("a.yaml").write_text("version: 1\nexpect: [{fired: c*}]\n")
+    Path("b.yaml").write_text("version: 1\nfaults: [cut: {at: end}]\n")
+    Path("c.yaml").write_text("version: 1\nfaults: [stall: {for: 1s}]\n")
+    assert said("a.yaml") == said("a.yaml", "b.yaml") == said("b.yaml", "a.yaml") == []
+    assert said("a.yaml", "c.yaml") == ["a.yaml:2:18: no fault of this scenario is called 'c*'; there are: stall"]
 
 
 STRUCTURE = {

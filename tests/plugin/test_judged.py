@@ -258,6 +258,9 @@ def test_a_match(chaosproxy): ...
 @expects({"gap": {"max": 3}})
 def test_a_value(chaosproxy): ...
 
+@pytest.mark.chaosproxy({"version": 1, "faults": [{"cut": {"at": "end"}}], "expect": [{"fired": "cutt"}]})
+def test_a_fault(chaosproxy): ...
+
 @pytest.mark.chaosproxy(judge=1)
 def test_a_flag(chaosproxy): ...
 
@@ -277,16 +280,17 @@ def test_a_wider_scope(wide): ...
 """,
         DEAD,
     )
-    done.assert_outcomes(errors=7, failed=2)
+    done.assert_outcomes(errors=8, failed=2)
     done.stdout.fnmatch_lines_random(
         [
             "chaosproxy: expect[[]0].frist_event: *first_event*",
             "chaosproxy: expect[[]0].first_event*whitin*within*",
             "chaosproxy: expect[[]0].ended.match*color*",
             "chaosproxy: expect[[]0].gap.max*3*",
+            "chaosproxy: expect[[]0].fired: no fault of this scenario is called 'cutt'; did you mean 'cut'?*",
             "chaosproxy: judge is True or False; found 1",
             "chaosproxy: seed is settled for the session's proxy; *",
-            "ScopeMismatch: *module scoped fixture wide*",
+            "ScopeMismatch: *function scoped fixture chaosproxy with a module scoped request*",
             "E *has no attribute 'url'; a test takes the proxy as its argument `chaosproxy`",
             "E *ScenarioError: *no file *'idle-dorp'*",
         ]
