@@ -145,3 +145,9 @@ def test_a_project_of_somebody_s_with_tests_of_every_kind(python, tmp_path):
     assert sorted(file.name for file in (project / "reports").iterdir()) == [
         f"test_plain.py-test_whose_expectation_fails.{kind}" for kind in ("html", "jsonl")
     ]
+
+
+def test_the_wheel_s_reports_have_their_style_and_script(command):
+    done = subprocess.run(**command("report", "-", "--format", "html"), input="", capture_output=True, check=True)
+    assert "prefers-color-scheme" in done.stdout
+    assert "addEventListener" in done.stdout

@@ -28,6 +28,7 @@ from chaosproxy.journal.record import (
 LONGEST = 16 * 1024 * 1024
 """Bytes of a line; that of the longest record has less than one tenth of it."""
 _MOST_BYTES = 0xFFFF_FFFF
+_NO_MARKS = "arrivals or deliveries are not [seconds, bytes]"
 _LATEST = 1e9
 """Seconds; nothing lasts longer."""
 View = TypeVar("View")
@@ -184,11 +185,15 @@ def _is_time(value: Any) -> bool:
 
 
 def _marks(given: list[Any]) -> Marks:
+    if not all(isinstance(one, list) and len(one) == 2 for one in given):
+        raise NoRecordError(_NO_MARKS)
+    seconds, sizes = [one[0] for one in given], [one[1] for one in given]
+    if not all(map(_is_time, seconds)) or {*map(type, sizes)} - {int}:
+        raise NoRecordError(_NO_MARKS)
+    if sizes and not 0 <= min(sizes) <= max(sizes) <= _MOST_BYTES:
+        raise NoRecordError(_NO_MARKS)
     marks = Marks()
-    for one in given:
-        if not (isinstance(one, list) and len(one) == 2 and _is_time(one[0]) and type(one[1]) is int):
-            raise NoRecordError("arrivals or deliveries are not [seconds, bytes]")
-        marks.note(one[0], max(0, min(one[1], _MOST_BYTES)))
+    marks.extend(seconds, sizes)
     return marks
 
 

@@ -8,6 +8,8 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from chaosproxy.judging.check import Finding, Verdict
@@ -174,6 +176,18 @@ def test_text_has_no_orders_and_fits(hostile):
         assert sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in line) <= 80, line
     headings = [line.split()[0] for line in page.splitlines() if line.startswith("#")]
     assert headings == ["#2", "#3", "#2", "#3"]
+
+
+ANYTHING = st.lists(st.sampled_from(HOSTILE[:-2]) | st.text("<>&'\"`|\\:#[]()*_~!-/ \r\n\t") | st.text(), max_size=6)
+
+
+@settings(max_examples=10)
+@given(ANYTHING.map("".join).filter(bool))
+def test_of_any_text_the_same_is_true(text):
+    test_html_has_the_same_nodes(text)
+    test_junit_has_the_same_nodes(text)
+    test_markdown_has_the_same_marks(text)
+    test_text_has_no_orders_and_fits(text)
 
 
 def test_what_is_shown_can_still_be_read():
