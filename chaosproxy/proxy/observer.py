@@ -60,7 +60,9 @@ class Observer:
         self.record.upstream.retries += 1
 
     def removed(self, field: str) -> None:
-        self.record.upstream.removed.append(field)
+        """From the request, however often it is sent."""
+        if field not in self.record.upstream.removed:
+            self.record.upstream.removed.append(field)
 
     def response_head(self, head: ResponseHead, now: float) -> None:
         self.record.times.upstream_head = now - self._began

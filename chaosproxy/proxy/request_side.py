@@ -120,7 +120,7 @@ class RequestSide(ABC):
             protocol, connection.number, self.stream if connection.session.multiplexed else None, address.url, now
         )
         rewritten = for_upstream(head, address, host=plan.host, mount=plan.mount, identity=plan.identity)
-        if plan.identity and not self._retried and fields.first(head.headers, b"accept-encoding") is not None:
+        if plan.identity and fields.first(head.headers, b"accept-encoding") is not None:
             self._observer.removed("accept-encoding")
         if head.asked:
             connection.dribble()

@@ -239,3 +239,30 @@ async def test_from_an_upstream_of_one_version_to_one_of_the_other_in_the_middle
         record = await proxied.last()
     assert client.body == b"".join(b"9\r\ndata: %d\n\n\r\n" % number for number in range(9)) + b"0\r\n\r\n"
     assert (record.upstream.protocol, record.response.events_out) == ("http/1.1", 9)
+
+
+async def test_what_is_taken_out_of_the_request_is_taken_out_each_time_and_told_once(autojump_clock):
+    scenario = {"version": 1, "faults": [{"retry_upstream": "5xx"}, {"cut": {"at": {"event": 2}, "then": "clean"}}]}
+    origin = Origin([BUSY], [STREAM, ONE, TWO, TWO, b"0\r\n\r\n"])
+    async with linked(scenario, origin.serve) as proxied, RawClient(proxied.connect()) as client:
+        await client.send(b"GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n")
+        await client.read_until(b"\r\n0\r\n\r\n")
+        record = await proxied.last()
+    assert [b"gzip" in one.head for one in origin.requests] == [False, False]
+    assert (record.upstream.removed, record.response.events_out) == (["accept-encoding"], 2)
+    assert client.body == ONE + TWO + b"0\r\n\r\n"
+
+
+async def test_a_client_that_waits_to_be_told_sends_its_body_once(autojump_clock):
+    """It is told by the first one, and by the second once more: both are legal (RFC 9110 section 15.2)."""
+    told = b"HTTP/1.1 100 Continue\r\n\r\n"
+    origin = Origin([told, Pause(1), BUSY], [told, HEAD, b"ok"], at_head=True)
+    async with linked(retry(on="5xx"), origin.serve) as proxied, RawClient(proxied.connect()) as client:
+        await client.send(b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n")
+        await client.read_until(told)
+        await client.send(b"body")
+        await client.read_until(b"\r\n\r\nok")
+        record = await proxied.last()
+        assert client.received == told * 2 + HEAD + b"ok"
+    assert (record.request.bytes, record.upstream.retries) == (4, 1)
+    assert b"".join(peer.received for peer in origin.peers).count(b"\r\n\r\nbody") == 2
