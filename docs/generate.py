@@ -108,14 +108,20 @@ def _standing(fault: Reference) -> str:
     rows = [
         ("`at:`", at),
         ("`way:`", ways),
-        ("`if:`", "allowed"),
-        ("under `connections:`", "yes, on the raw bytes of the connection" if fault.on_connections else "no"),
+        ("`if:`", "allowed" if fault.in_hops else "no: a connection has no head"),
+        ("under `connections:`", _below(fault)),
     ]
     if fault.edits_body:
         rows.append(("length of the body", "may change: Content-Length is removed when the head passes"))
     if fault.codes_body:
         rows.append(("records", "cannot be read by faults nearer the client: the body is coded behind it"))
     return "\n".join(["| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in rows)])
+
+
+def _below(fault: Reference) -> str:
+    if not fault.in_hops:
+        return "there, and nowhere else"
+    return "yes, on the raw bytes of the connection" if fault.on_connections else "no"
 
 
 def index(made: dict[Path, str]) -> str:

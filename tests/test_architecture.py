@@ -63,6 +63,7 @@ PUBLIC = {
     "chaosproxy": ["Error", "ExchangeRecord", "OpenProxy", "ScenarioError", "ServedProxy", "open_proxy", "serve"],
     "chaosproxy.faults": [
         "AbortUpstream",
+        "Accept",
         "Auth",
         "Bandwidth",
         "Blackhole",

@@ -205,6 +205,8 @@ class FaultSpec:
     """May answer `Again`: nothing stands nearer the upstream, and the request is kept."""
     on_connections: ClassVar[bool] = False
     """May stand under `connections:`, on the raw bytes of all streams."""
+    in_hops: ClassVar[bool] = True
+    """May stand in a hop; else only under `connections:`."""
 
     way: Way = Way.RESPONSE
     if_: Condition | None = None

@@ -5,6 +5,7 @@ clock; it only answers. Must not know: each other, sessions, the scenario's text
 """
 
 from chaosproxy.faults.abort_upstream import AbortUpstream
+from chaosproxy.faults.accept import Accept
 from chaosproxy.faults.auth import Auth
 from chaosproxy.faults.bandwidth import Bandwidth
 from chaosproxy.faults.blackhole import Blackhole
@@ -42,6 +43,7 @@ from chaosproxy.faults.timeout import Timeout
 
 __all__ = [
     "AbortUpstream",
+    "Accept",
     "Auth",
     "Bandwidth",
     "Blackhole",

@@ -75,6 +75,7 @@ class ConnectionFaults:
         for index, entry in entries:
             if entry.match.protocol is None and entry.match.sni is None:
                 wire.arm(self._placed(index, entry, number, now, tls=False), now)
+        wire.begin(now)
         return wire, wire
 
     def known(self, wire: Wire, role: Role, number: int, protocol: str, server_name: str | None) -> None:

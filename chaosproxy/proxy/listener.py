@@ -5,6 +5,7 @@ Must not know: what is spoken on a connection.
 
 import itertools
 import logging
+import math
 import socket
 import ssl
 from collections.abc import Callable, Sequence
@@ -64,7 +65,8 @@ class Listener:
     async def _shake(number: int, below: Transport, wire: Wire | None, context: ssl.SSLContext, accept: Accept) -> None:
         transport = Memory(below, context, server_side=True)
         try:
-            with trio.move_on_after(HANDSHAKE) as deadline:
+            # A fault of the connection takes the time that it likes.
+            with trio.move_on_after(HANDSHAKE if wire is None else math.inf) as deadline:
                 await transport.handshake()
         except OSError as error:
             if isinstance(error, TlsError):  # else it just left, as health checks do

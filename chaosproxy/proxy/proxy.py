@@ -287,6 +287,10 @@ class Proxy:
             return wired
 
         transport = await self._wiring.dial(address, offers, wrap)
+        for wire in wires:
+            if wire.ended is not None:
+                await wire.finish()
+                raise UpstreamFault(f"{address.url}: reset by a fault of the connection ({wire.ended.cause})")
         protocol = transport.alpn or ("h2" if offers == ("h2",) and not address.tls else "http/1.1")
         if protocol not in offers:
             transport.close()

@@ -26,6 +26,10 @@ def check_rule(rule: Rule, paths: Sequence[Sequence[Path]], reader: Reader) -> N
         for fault, path in zip(hop.faults, at, strict=True)
     ]
     for _, fault, path in placed:
+        if not fault.in_hops:
+            reader.complain(
+                f"`{fault.name}` is about a whole connection; it stands under `connections:`", path, key=True
+            )
         _combinations(fault, path, reader)
     for _, fault, path in placed[1:]:
         if fault.asks_again:

@@ -57,6 +57,11 @@ class Wire(Sending):
             self._fail(bug)
         self._plan()
 
+    def begin(self, now: float) -> None:
+        """Before anything has been said here: what a fault does at once is done now."""
+        self.ring(now)
+        self._through(self._layers.lines(outgoing=False), now)
+
     def ring(self, now: float) -> None:
         """The alarm: something in a layer is due."""
         if self._closed:

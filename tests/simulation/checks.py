@@ -72,6 +72,7 @@ def may_wait(world: World) -> bool:
         or _mentions(world.document, "silence", "forever", "blackhole", "abort_upstream", "connections")
         or any(answer.ending in ("silence", "goaway") for answer in world.answers.values())
         or (large and _mentions(world.document, "bandwidth", "pace", "resegment", "slow_reader"))
+        or (large and world.room < 1000 and any(client.nap for client in world.clients))  # who naps behind a small room
     )
 
 

@@ -27,6 +27,9 @@ FAULTS: dict[str, type[FaultSpec]] = {
     name: spec for name, spec in sorted(REGISTRY.items()) if spec.__module__.startswith("chaosproxy.faults.")
 }
 """Not those that tests have made."""
+IN_HOPS = [name for name, spec in FAULTS.items() if spec.in_hops]
+ACTING = frozenset(IN_HOPS) - {"grpc_status"}
+"""Those that find something to do here: no world speaks gRPC."""
 MOMENTS = ["request", "request_end", "headers", "body", "end", "after_end"]
 ENDINGS: list[Any] = [
     "abort", "clean", "fin", "rst", "fin_mid_chunk", "no_close_notify", "silence",
@@ -84,6 +87,7 @@ UNITS: dict[str, Callable[[Random], Any]] = {
 PLAIN: dict[Any, Callable[[Random], Any]] = {
     bool: lambda random: random.random() < 0.5,
     int: lambda random: random.randint(1, 8),
+    float: lambda random: random.choice([0.3, 1.0]),
     str: lambda random: random.choice(["x-one", "slow down"]),
     bytes: lambda _: "slow down",
     object: lambda random: random.choice([{"n": 3}, "x", [1]]),
@@ -141,7 +145,7 @@ def accepted(document: Mapping) -> bool:
 def fault(random: Random, wanted: str = "") -> Mapping:
     """One fault under `hops`, any or the one that is wanted. Those with which little comes through are rarer."""
     while True:
-        name = wanted or random.choice(list(FAULTS))
+        name = wanted or random.choice(IN_HOPS)
         if not wanted and name in ("respond", "blackhole", "abort_upstream") and random.random() < 0.5:
             continue
         found = {name: parameters(random, FAULTS[name])}
@@ -192,7 +196,7 @@ def scenario(random: Random, turn: int) -> Mapping | None:
         return None
     options = maybe(random, max_connections=random.randint(1, 2), balance="connection", accept_encoding="keep")
     while True:
-        rules = [rule(random, list(FAULTS)[turn % len(FAULTS)])]
+        rules = [rule(random, IN_HOPS[turn % len(IN_HOPS)])]
         document: Mapping = {"version": 1, "rules": rules + [rule(random)] * (random.random() < 0.3)}
         if options:
             document["upstream"] = options
