@@ -11,6 +11,7 @@ import trio
 
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.placed import Noted, Placed
+from chaosproxy.errors import UpstreamFault
 from chaosproxy.model.globs import glob
 from chaosproxy.model.messages import RequestHead
 from chaosproxy.model.vocabulary import Role
@@ -77,6 +78,16 @@ class ConnectionFaults:
                 wire.arm(self._placed(index, entry, number, now, tls=False), now)
         wire.begin(now)
         return wire, wire
+
+    def dialled(self, number: int, wires: list[Wire], below: Transport) -> Transport:
+        """What lies under a connection that we have made; its wire, if it has one, is put to `wires`. UpstreamFault if a
+        fault has ended it already."""
+        wired, wire = self.wired(below, Role.CLIENT, number)
+        if wire is not None and wire.ended is not None:
+            below.rst()
+            raise UpstreamFault(f"the connection was reset by a fault: {wire.ended.cause}")
+        wires.extend(() if wire is None else (wire,))
+        return wired
 
     def known(self, wire: Wire, role: Role, number: int, protocol: str, server_name: str | None) -> None:
         """Now the protocol and the name are known too."""

@@ -8,6 +8,7 @@ Must not know: what a fault does, where a scenario came from.
 import datetime as dt
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import trio
 
@@ -281,16 +282,7 @@ class Proxy:
         self._upstream_count += 1
         number, faults, wires = self._upstream_count, self._faults, list[Wire]()
 
-        def wrap(below: Transport) -> Transport:
-            wired, wire = faults.wired(below, Role.CLIENT, number)
-            wires.extend(() if wire is None else (wire,))
-            return wired
-
-        transport = await self._wiring.dial(address, offers, wrap)
-        for wire in wires:
-            if wire.ended is not None:
-                await wire.finish()
-                raise UpstreamFault(f"{address.url}: reset by a fault of the connection ({wire.ended.cause})")
+        transport = await self._wiring.dial(address, offers, partial(faults.dialled, number, wires))
         protocol = transport.alpn or ("h2" if offers == ("h2",) and not address.tls else "http/1.1")
         if protocol not in offers:
             transport.close()
