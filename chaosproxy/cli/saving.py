@@ -1,4 +1,4 @@
-"""Reports as files: by its name each has its format, and it is written whole or not at all.
+"""Reports as files: by its name each has its format, and a file of that name is written whole or not at all.
 
 Must not know: what is in a report, who asks for one.
 """
@@ -28,12 +28,15 @@ def save_reports(files: Iterable[Path], records: Sequence[ExchangeRecord], judge
 
 
 def save(file: Path, report: Iterable[str]) -> None:
-    """Write a report, whole or not at all. UnavailableError if that cannot be."""
-    part = file.with_name(file.name + ".part")
+    """Write a report. UnavailableError if that cannot be."""
+    in_place = file.is_symlink() or (file.exists() and not file.is_file())  # /dev/stdout stays what it is
+    written = file if in_place else file.with_name(file.name + ".part")
     try:
-        with part.open("w", encoding="utf-8", newline="\n") as opened:
+        with written.open("w", encoding="utf-8", newline="\n") as opened:
             opened.writelines(report)
-        part.replace(file)
+        if not in_place:
+            written.replace(file)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        if not in_place:
+            written.unlink(missing_ok=True)
         raise UnavailableError(f"cannot write the report {file}: {error.strerror}") from error

@@ -11,7 +11,7 @@ from chaosproxy.model.units import counted
 from chaosproxy.report.lanes import Mark
 from chaosproxy.report.line import ending, shown
 from chaosproxy.report.markup import element
-from chaosproxy.report.overview import milliseconds, status, tone
+from chaosproxy.report.overview import facts, milliseconds, status, tone
 from chaosproxy.report.picture import picture
 from chaosproxy.report.timeline import moments
 
@@ -24,6 +24,9 @@ def exchange(record: ExchangeRecord) -> Element:
     svg, drawn = picture(record)
     request = record.request
     how = ending(record.end)
+    said = [f"status {status(record)}", *facts(record)]
+    if record.times.end is not None:
+        said.append(milliseconds(record.times.end))
     article = element(
         "article",
         element(
@@ -32,7 +35,7 @@ def exchange(record: ExchangeRecord) -> Element:
             f" {shown(request.method) or '-'} ",
             element("span", shown(request.path) or "-", class_="path"),
         ),
-        element("p", element("span", how, class_=f"ending {tone(record)}"), f" {', '.join(_facts(record))}"),
+        element("p", element("span", how, class_=f"ending {tone(record)}"), f" {', '.join(said)}"),
         svg,
         class_="exchange",
         id=f"exchange-{record.id}",
@@ -49,27 +52,9 @@ def exchange(record: ExchangeRecord) -> Element:
     return article
 
 
-def _facts(record: ExchangeRecord) -> Iterator[str]:
-    times, response = record.times, record.response
-    yield f"status {status(record)}"
-    if times.first_event_out is not None:
-        yield f"first event {milliseconds(times.first_event_out)}"
-    elif times.head_sent is not None:
-        yield f"head {milliseconds(times.head_sent)}"
-    if response.events_out is not None:
-        yield counted(response.events_out, "event")
-    yield counted(response.bytes_out, "byte")
-    if times.end is not None:
-        yield milliseconds(times.end)
-
-
 def _mark(mark: Mark) -> Element:
-    fired = mark.fired
-    where = f" in {shown(fired.hop_name)}" if fired.hop_name else ""
-    again = f" ({len(mark.times)} times)" if len(mark.times) > 1 else ""
-    words = f" {shown(fired.fault)}{where}: {shown(fired.detail)}{again}"
     number = element("span", str(mark.number), class_="number")
-    return element("li", number, " ", element("time", milliseconds(fired.t)), words)
+    return element("li", number, " ", element("time", milliseconds(mark.fired.t)), f" {mark}")
 
 
 def _folded(record: ExchangeRecord) -> Element:
@@ -80,7 +65,7 @@ def _folded(record: ExchangeRecord) -> Element:
         missed = [(shown(one.fault), f"hop {one.hop}: {shown(one.reason)}") for one in record.not_fired]
         folded.extend([element("h4", "Did not act"), _table(iter(missed), "missed", len(missed))])
     client, upstream = record.client, record.upstream
-    facts = [
+    where = [
         (
             "scenario",
             f"{shown(record.scenario or '-')}, rule {'-' if record.rule is None else record.rule}, seed {record.seed}",
@@ -90,8 +75,8 @@ def _folded(record: ExchangeRecord) -> Element:
         ("upstream", f"{shown(upstream.url or '-')} {_side(upstream.protocol, upstream.connection, upstream.stream)}"),
     ]
     if record.dropped:
-        facts.append(("not drawn", f"{counted(record.dropped, 'piece')} in the middle"))
-    folded.extend([element("h4", "Where"), _table(iter(facts), "facts", len(facts))])
+        where.append(("not drawn", f"{counted(record.dropped, 'piece')} in the middle"))
+    folded.extend([element("h4", "Where"), _table(iter(where), "facts", len(where))])
     for name, headers in (("Request", record.request.headers), ("Response", record.response.headers)):
         if headers:
             fields = ((shown(field), shown(value)) for field, value in headers)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from chaosproxy.journal.record import ExchangeRecord, Fired
+from chaosproxy.report.line import deed
 
 SHORTEST = 0.001
 """Seconds; what takes less is drawn as that."""
@@ -41,6 +42,10 @@ class Mark:
     """The first of them."""
     times: list[float]
     """When, each of them."""
+
+    def __str__(self) -> str:
+        """`buffer in nginx: held 50 bytes (2 times)`."""
+        return deed(self.fired) + (f" ({len(self.times)} times)" if len(self.times) > 1 else "")
 
 
 def lanes(record: ExchangeRecord, columns: int) -> Lanes:

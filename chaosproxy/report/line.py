@@ -6,7 +6,7 @@ Must not know: how anything came about.
 
 import re
 
-from chaosproxy.journal.record import Ending, ExchangeRecord
+from chaosproxy.journal.record import Ending, ExchangeRecord, Fired
 from chaosproxy.model.units import counted
 
 LONGEST = 200
@@ -30,6 +30,12 @@ def ending(end: Ending | None) -> str:
     if end is None:
         return "running"
     return f"{shown(end.how)} by {shown(end.by)}" + (f" ({shown(end.cause)})" if end.cause else "")
+
+
+def deed(fired: Fired) -> str:
+    """`cut in gateway: rst after event 3`."""
+    where = f" in {shown(fired.hop_name)}" if fired.hop_name else ""
+    return f"{shown(fired.fault)}{where}: {shown(fired.detail)}"
 
 
 def exchange_line(record: ExchangeRecord) -> str:

@@ -3,7 +3,7 @@
 Rules: one pass, bounded whatever there is. Must not know: how it is shown.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -81,6 +81,18 @@ def headline(overview: Overview, verdicts: Sequence[Verdict]) -> str:
 def status(record: ExchangeRecord) -> str:
     """The answer's status, `-` where there was none."""
     return str(record.response.status or "-")
+
+
+def facts(record: ExchangeRecord) -> Iterator[str]:
+    """`first event 51 ms`, `9 events`, `450 bytes`: what there is to say of an answer in numbers."""
+    times, response = record.times, record.response
+    if times.first_event_out is not None:
+        yield f"first event {milliseconds(times.first_event_out)}"
+    elif times.head_sent is not None:
+        yield f"head {milliseconds(times.head_sent)}"
+    if response.events_out is not None:
+        yield counted(response.events_out, "event")
+    yield counted(response.bytes_out, "byte")
 
 
 def milliseconds(seconds: float | None) -> str:

@@ -12,7 +12,7 @@ from chaosproxy.journal.marks import Marks
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.units import counted
 from chaosproxy.report.lanes import Lanes, lanes
-from chaosproxy.report.line import ending, shown
+from chaosproxy.report.line import ending
 from chaosproxy.report.markup import element
 from chaosproxy.report.overview import milliseconds, tone
 
@@ -83,7 +83,7 @@ def _faults(drawn: Lanes) -> Iterator[Element]:
     """A line through both lanes, and below it the number; those that would cover each other are moved apart."""
     places = _apart([mark.fired.t / drawn.seconds * WIDE for mark in drawn.marks])
     for mark, place in zip(drawn.marks, places, strict=True):
-        words = f"{milliseconds(mark.fired.t)}: {shown(mark.fired.fault)}: {shown(mark.fired.detail)}"
+        words = f"{milliseconds(mark.fired.t)}: {mark}"
         for part in dict.fromkeys(round(seconds / drawn.seconds, 3) for seconds in mark.times):
             yield _upright(part, TOPS[0] - 4, FOOT + 4, "fault", words)
         yield element("circle", element("title", words), cx=f"{place:.2f}%", cy=str(FOOT + 12), r="7", class_="fault")

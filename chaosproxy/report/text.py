@@ -14,7 +14,7 @@ from chaosproxy.judging.check import Verdict
 from chaosproxy.model.units import counted
 from chaosproxy.report.lanes import Lanes, column, lanes
 from chaosproxy.report.line import ending, shown
-from chaosproxy.report.overview import Overview, Tone, headline, milliseconds, status, tone
+from chaosproxy.report.overview import Overview, Tone, facts, headline, milliseconds, status, tone
 from chaosproxy.report.verdicts import verdicts as told
 
 WIDTH = 80
@@ -98,16 +98,9 @@ def waterfall(record: ExchangeRecord, paint: Paint = plain) -> Iterator[str]:
 
 def _heading(record: ExchangeRecord) -> str:
     """The request last: it is what may be long."""
-    response, request = record.response, record.request
-    facts = [status(record)]
-    if record.times.first_event_out is not None:
-        facts.append(f"first {milliseconds(record.times.first_event_out)}")
-    elif record.times.head_sent is not None:
-        facts.append(f"head {milliseconds(record.times.head_sent)}")
-    if response.events_out is not None:
-        facts.append(counted(response.events_out, "event"))
-    facts.append(counted(response.bytes_out, "byte"))
-    return f"#{record.id}  {', '.join(facts)}  {shown(request.method) or '-'} {shown(request.path) or '-'}"
+    request = record.request
+    said = ", ".join([status(record), *facts(record)])
+    return f"#{record.id}  {said}  {shown(request.method) or '-'} {shown(request.path) or '-'}"
 
 
 def _lane(name: str, heights: list[float], over: float | None, how: Ending | None, whole: float) -> str:
@@ -135,11 +128,7 @@ def _numbers(drawn: Lanes) -> str:
 
 def _faults(drawn: Lanes) -> Iterator[str]:
     for mark in drawn.marks:
-        fired = mark.fired
-        where = f" in {shown(fired.hop_name)}" if fired.hop_name else ""
-        again = f" ({len(mark.times)} times)" if len(mark.times) > 1 else ""
-        words = f"{mark.number} {milliseconds(fired.t):>10}  {shown(fired.fault)}{where}: {shown(fired.detail)}{again}"
-        yield from _prose(words, 15)
+        yield from _prose(f"{mark.number} {milliseconds(mark.fired.t):>10}  {mark}", 15)
     if drawn.further:
         yield f"  faults acted {counted(drawn.further, 'further time')}"
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.units import counted
-from chaosproxy.report.line import ending, exchange_line, shown
+from chaosproxy.report.line import deed, ending, exchange_line, shown
 
 DETAILED = 50
 """Of that many exchanges, the latest, the moments are told; of earlier ones their line."""
@@ -42,14 +42,7 @@ def moments(record: ExchangeRecord) -> list[tuple[str, float, str]]:
         ("upstream_head", times.upstream_head, "the upstream's head"),
         ("first_event_in", times.first_event_in, "first event from the upstream"),
         ("client_closed", times.client_closed, "the client has left"),
-        *(
-            (
-                "fault",
-                fired.t,
-                f"{shown(fired.fault)}{f' in {shown(fired.hop_name)}' if fired.hop_name else ''}: {shown(fired.detail)}",
-            )
-            for fired in record.faults
-        ),
+        *(("fault", fired.t, deed(fired)) for fired in record.faults),
         ("head_sent", times.head_sent, f"head {response.status or '-'} sent"),
         ("first_event_out", times.first_event_out, "first event sent"),
         (

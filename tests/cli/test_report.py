@@ -6,6 +6,7 @@ import pty
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,21 @@ def test_a_report_does_not_overwrite_its_journal(said, journal):
 def test_a_report_that_cannot_be_written_says_so(said, journal, tmp_path):
     status, _, err = said(journal, "-o", tmp_path / "none" / "a.html")
     assert (status, "cannot write the report" in err) == (3, True)
+
+
+def test_what_is_no_plain_file_stays_what_it_is(said, journal, tmp_path):
+    link = tmp_path / "link.md"
+    link.symlink_to("aim.md")
+    assert said(journal, "-o", link)[0] == 0
+    assert link.is_symlink()
+    assert (tmp_path / "aim.md").read_text(encoding="utf-8").startswith("## ")
+    pipe = tmp_path / "pipe.md"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_text, encoding="utf-8")
+        assert said(journal, "-o", pipe)[0] == 0
+        assert read.result(timeout=20).startswith("## ")
+    assert pipe.is_fifo()
 
 
 def test_a_pipe_is_read_as_a_file_is(journal):
