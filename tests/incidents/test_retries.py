@@ -65,6 +65,7 @@ async def test_one_request_is_asked_three_times(autojump_clock):
         await client.leave(Ending.FIN)
         assert [request.body for request in served.requests] == [b"prompt"] * 3
         assert len({request.head for request in served.requests}) == 1, "the same, three times; the client asked once"
+        assert [request.left for request in served.requests[:2]] == [None, None], "the first ones are never closed"
 
 
 async def test_a_part_that_was_cached(autojump_clock):
