@@ -18,6 +18,8 @@ from chaosproxy.model.units import ENDLESS, Count, Duration, Size, Within, count
 from chaosproxy.model.vocabulary import Way
 
 Split = Literal["utf8", "crlf", "event", "last_chunk", "random"]
+HOLDS = 0.01
+"""Seconds that keep two writes apart on loopback."""
 LONGEST_DRAWN = 16
 AS_MANY_AS_THERE_ARE = 2**31
 
@@ -44,9 +46,9 @@ class Resegment(FaultSpec):
     """`utf8`: a cut inside each character of several bytes. `crlf`: between each CR and its LF. `event`: in the middle of
     each record. `last_chunk`: between the size line of the last chunk and the empty line behind it (`0\\r\\n`, `\\r\\n`; only
     where the body is chunked). `random`: pieces of 1 to 16 bytes, or of 1 to `bytes`, drawn from the seed."""
-    pause: Duration = 0.01
+    pause: Duration | None = None
     """How long after a piece that ends at a cut the next one leaves, at the earliest. Default 10ms, in which a reader that
-    waits has read. 0: chunks and frames are cut, but several may come in one read."""
+    waits has read, whatever `--speed` says. 0: chunks and frames are cut, but several may come in one read."""
 
     @property
     def reads_records(self) -> bool:
@@ -69,7 +71,7 @@ class Resegment(FaultSpec):
         return found
 
     def start(self, context: Context) -> Fault:
-        pause = self.pause / context.speed
+        pause = HOLDS if self.pause is None else self.pause / context.speed
         if self.split == "last_chunk":
             dribble = Dribble("last_chunk", AS_MANY_AS_THERE_ARE, pause)
             possible = self.way is Way.REQUEST or context.protocol != "h2"

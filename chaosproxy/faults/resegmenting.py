@@ -13,7 +13,7 @@ from chaosproxy.chain.actions import Action, Actions, PassOn
 from chaosproxy.chain.fault import Fault
 from chaosproxy.chain.pieces import Remains
 from chaosproxy.faults.cutting import Cuts
-from chaosproxy.model.messages import Abort, Data, End, Event, Trailers, join
+from chaosproxy.model.messages import Abort, Data, End, Event, Trailers
 
 ROOM = 64 * 1024
 """Body bytes that may wait for their turn; then the sender has to."""
@@ -21,8 +21,8 @@ GLUE_ROOM = 1024 * 1024
 
 
 @dataclass(slots=True)
-class Waiting:
-    """One piece, and the cuts in what is left of it."""
+class Turn:
+    """The piece whose turn it is, and the cuts in what is left of it."""
 
     remains: Remains
     cuts: Iterator[int]
@@ -40,7 +40,9 @@ class RunningResegment(Fault):
         self._pause = pause
         self._detail = detail
         self._needs_records = needs_records
-        self._waiting: deque[Waiting | Event] = deque()
+        self._waiting: deque[Event] = deque()
+        self._turn: Turn | None = None
+        """Of the first that waits, once some of it has left, or might."""
         self._free = -math.inf
         """When the next piece may leave."""
         self._acted = False
@@ -53,7 +55,7 @@ class RunningResegment(Fault):
         return self._go_on(now)
 
     def _enter(self, data: Data) -> None:
-        self._waiting.append(Waiting(Remains(data), self._cuts(data, self.kind)))
+        self._waiting.append(data)
 
     def _flush(self) -> None:
         """Nothing more comes: what waits for more is a piece as it is."""
@@ -70,6 +72,7 @@ class RunningResegment(Fault):
 
     def hangup(self, now: float) -> Actions:
         self._waiting.clear()
+        self._turn = None
         self.held, self.due = 0, math.inf
         return (PassOn(),)
 
@@ -79,31 +82,34 @@ class RunningResegment(Fault):
         waiting = self._waiting
         while waiting:
             first = waiting[0]
-            if isinstance(first, Waiting):
-                if self._free > now:
-                    self._acted = True
-                    break
-                piece, cut = self._next(first)
-                actions.append(piece)
-                if cut:
-                    self._free = now + self._pause
-                if first.remains.left:
-                    self._acted = True
-                    continue
+            if not isinstance(first, Data):
+                actions.append(waiting.popleft())
+                continue
+            if self._free > now:
+                self._acted = True
+                break
+            piece, cut = self._next(first)
+            actions.append(piece)
+            if cut:
+                self._free = now + self._pause
+            if self._turn is None:
+                waiting.popleft()
             else:
-                actions.append(first)
-            waiting.popleft()
+                self._acted = True
         self.due = self._free if waiting else math.inf
         return (*self.once(self._detail), *actions) if self._acted else tuple(actions)
 
-    def _next(self, waiting: Waiting) -> tuple[Data, bool]:
-        """Up to the next cut, or what is left; and whether a cut is behind it."""
-        cut = next(waiting.cuts, 0)
-        piece = waiting.remains.take(cut - waiting.passed if cut else waiting.remains.left)
-        waiting.passed += len(piece.payload)
+    def _next(self, data: Data) -> tuple[Data, bool]:
+        """Of the first that waits, what lies before the next cut, or what is left; and whether a cut is behind it."""
+        turn = self._turn = self._turn or Turn(Remains(data), self._cuts(data, self.kind))
+        cut = next(turn.cuts, 0)
+        piece = turn.remains.take(cut - turn.passed if cut else turn.remains.left)
+        turn.passed += len(piece.payload)
         self.held -= len(piece.payload)
-        if cut and not waiting.remains.left:
-            next(waiting.cuts, 0)  # there are no more: it keeps what it has to know of this piece
+        if not turn.remains.left:
+            if cut:
+                next(turn.cuts, 0)  # there are no more: it keeps what it has to know of this piece
+            self._turn = None
         return piece, bool(cut)
 
 
@@ -115,31 +121,37 @@ class RunningGlue(RunningResegment):
     def __init__(self, events: int, pause: float, detail: str) -> None:
         super().__init__(_behind, pause, detail, needs_records=True)
         self._events = events
-        self._pieces: list[Data] = []
-        self._records = 0
+        self._payload, self._ends = bytearray(), list[int]()
+        """What is glued so far, of however many pieces."""
+        self._whole = True
 
     def _enter(self, data: Data) -> None:
         remains = Remains(data)
         while remains.left:
-            missing = self._events - self._records
+            missing = self._events - len(self._ends)
             piece = remains.take(remains.end_of(missing) if remains.records >= missing else remains.left)
-            self._pieces.append(piece)
-            self._records += len(piece.ends)
-            if self._records == self._events:
+            self._ends += [len(self._payload) + end for end in piece.ends]
+            self._payload += piece.payload
+            self._whole = piece.whole
+            if len(self._ends) == self._events:
                 self._flush()
 
     def _flush(self) -> None:
-        if self._pieces:
+        if self._payload:
             self._acted = True
-            pieces, self._pieces, self._records = self._pieces, [], 0
-            super()._enter(join(pieces))
+            super()._enter(Data(bytes(self._payload), tuple(self._ends), self._whole))
+            self._clear()
+
+    def _clear(self) -> None:
+        self._payload.clear()
+        self._ends.clear()
 
     def full(self, now: float) -> Actions:
         self._flush()
         return self._go_on(now)
 
     def hangup(self, now: float) -> Actions:
-        self._pieces.clear()
+        self._clear()
         return super().hangup(now)
 
 

@@ -135,6 +135,8 @@ def test_an_upload_is_cut_and_the_answer_is_not(play):
 def test_speed_divides_the_pause(play):
     fast = Context(Random(0), GET, speed=10.0)
     assert play([Resegment(bytes=5, pause=1.0)], [(1.0, TEN)], context=fast).body == [(1.0, b"01234"), (1.1, b"56789")]
+    usual = play([Resegment(bytes=5)], [(1.0, TEN)], context=fast).body
+    assert usual == [(1.0, b"01234"), (1.01, b"56789")], "a kernel is no faster for it"
 
 
 @pytest.mark.parametrize(
