@@ -122,6 +122,13 @@ def test_a_mistake_has_its_place(refused, text, column, said):
 
 
 def test_what_can_be_written():
-    text = "version: 1\nfaults:\n  - framing: chunked\n  - framing: {http: 1.0, as: chunked}\n  - framing: {content_length: 1k}\n"
+    written = ["chunked", "{http: 1.0, as: chunked}", "{content_length: 1k}", "close_delimited", "{http: 1.0}"]
+    text = "version: 1\nfaults:\n" + "".join(f"  - framing: {one}\n" for one in written)
     [rule] = load(text).rules
-    assert rule.faults == (Framing(as_="chunked"), Framing(http="1.0", as_="chunked"), Framing(content_length=1024))
+    assert rule.faults == (
+        Framing(as_="chunked"),
+        Framing(http="1.0", as_="chunked"),
+        Framing(content_length=1024),
+        Framing(as_="close_delimited"),
+        Framing(http="1.0"),
+    )

@@ -45,6 +45,9 @@ CODED = ResponseHead(
         (Resegment(split="utf8"), [(1.0, CHARACTERS)], [(1.0, b"a\xc3"), (1.01, b"\xa9\xe2"), (1.02, b"\x82\xac\xf0\x9f"), (1.03, b"\x9a\x80z")]),
         (Resegment(split="utf8"), [(1.0, [b"a\xf0", b"\x9f\x9a\x80"])], [(1.0, b"a\xf0"), (1.01, b"\x9f\x9a\x80")]),
         (Resegment(split="utf8"), [(1.0, b"ascii")], [(1.0, b"ascii")]),
+        # Where nothing was cut nothing waits: `a` and what is behind it share their moment.
+        (Resegment(split="utf8"), [(1.0, [b"a", b"b\xc3\xa9"])], [(1.0, b"a"), (1.0, b"b\xc3"), (1.01, b"\xa9")]),
+        (Resegment(split="crlf"), [(1.0, [b"a", b"\r\nb\r\nc\r\nd"])], [(1.0, b"a"), (1.0, b"\r"), (1.01, b"\nb\r"), (1.02, b"\nc\r"), (1.03, b"\nd")]),
         # CR and LF; of a CR at the end nobody knows whether its LF follows.
         (Resegment(split="crlf"), [(1.0, b"data: 1\r\n\r\nd\n")], [(1.0, b"data: 1\r"), (1.01, b"\n\r"), (1.02, b"\nd\n")]),
         (Resegment(split="crlf"), [(1.0, [b"a\r", b"\nb"])], [(1.0, b"a\r"), (1.01, b"\nb")]),

@@ -120,8 +120,8 @@ def test_a_machine_nearer_the_client_that_changes_the_body_frames_it_anew():
     ],
 )  # fmt: skip
 def test_chunks_are_spelt_as_it_is_said(fault, body):
-    received, _, _, record = answered({"chunk_syntax": fault}, CHUNKED)
-    assert received == head(CHUNKS) + body
+    received, ended, _, record = answered({"chunk_syntax": fault}, CHUNKED)
+    assert (received, ended) == (head(CHUNKS) + body, None)  # and the connection is kept
     assert [fired.fault for fired in record.faults] == ["chunk_syntax"]
     assert record.end.how == "clean"
 
