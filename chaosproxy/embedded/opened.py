@@ -59,6 +59,14 @@ class OpenProxy:
         """What a client should use: `http://127.0.0.1:PORT`."""
         return self.urls[0]
 
+    def url_for(self, mount: str) -> str:
+        """The URL of those rules of the scenario in force that have this `mount`. LookupError if none has."""
+        mounts = dict.fromkeys(rule.mount for rule in self._proxy.planner.scenario.rules if rule.mount)
+        if mount not in mounts:
+            there = f"there are: {', '.join(mounts)}" if mounts else "none has a mount"
+            raise LookupError(f"no rule of {self.scenario} is mounted at {mount!r}; {there}")
+        return self.url + mount
+
     def connect(self) -> LinkStream:
         """A client's end of a new connection, over a link in memory; without TLS."""
         near, far = link()

@@ -37,6 +37,10 @@ class ServedProxy:
         """What a client should use: `http://127.0.0.1:PORT`."""
         return self._inside.url
 
+    def url_for(self, mount: str) -> str:
+        """The URL of those rules of the scenario in force that have this `mount`. LookupError if none has."""
+        return self._inside.url_for(mount)
+
     @property
     def urls(self) -> tuple[str, ...]:
         """Of every listener."""

@@ -114,7 +114,9 @@ def chaosproxy_factory(request: pytest.FixtureRequest) -> Iterator[Callable[...,
 def chaosproxy_session(request: pytest.FixtureRequest) -> Iterator["ServedProxy"]:
     """One proxy for the whole session: it does what the ini key `chaosproxy_scenario` says, or nothing, until a test's
     marker, or `use`, says otherwise. Each test begins without exchanges; its marker is in force for it alone."""
-    with _opened(request.config, request.config.getini("chaosproxy_scenario") or None, {}) as proxy:
+    said: str = request.config.getini("chaosproxy_scenario")
+    file = request.config.rootpath / said  # wherever pytest was started
+    with _opened(request.config, file if file.is_file() else said or None, {}) as proxy:
         yield proxy
 
 
@@ -124,7 +126,7 @@ def _chaosproxy_session_test(request: pytest.FixtureRequest, chaosproxy_session:
     asked = Asked.of(request.node)
     if asked.options:
         raise wrong(
-            f"{next(iter(asked.options))} is settled for the session's proxy; its marker takes a scenario, sdk_env and judge"
+            f"{next(iter(asked.options))} is settled for the session's proxy; its marker takes a scenario, mount, sdk_env and judge"
         )
     chaosproxy_session.clear()
     # What is not of this test's own choice may expect things of other tests: only what contradicts it counts here.
@@ -151,10 +153,10 @@ def _opened(config: pytest.Config, scenario: object, options: Mapping[str, Any])
 
 @contextlib.contextmanager
 def _said_plainly() -> Iterator[None]:
-    """An error of ours becomes one message."""
+    """An error of ours, or of what the ini file says, becomes one message."""
     try:
         yield
-    except Error as error:
+    except (Error, pytest.UsageError) as error:
         raise wrong(str(error)) from None
 
 
@@ -165,6 +167,10 @@ def _with_upstream(config: pytest.Config, options: Mapping[str, Any]) -> dict[st
 
 
 def _lead(request: pytest.FixtureRequest, asked: Asked, proxy: "ServedProxy") -> None:
+    try:
+        url = proxy.url if asked.mount is None else proxy.url_for(asked.mount)
+    except LookupError as error:
+        raise wrong(str(error)) from None
     wanted = request.config.getini("chaosproxy_sdk_env") if asked.sdk_env is None else asked.sdk_env
     if wanted:
-        lead_sdks(request.getfixturevalue("monkeypatch"), proxy.url)
+        lead_sdks(request.getfixturevalue("monkeypatch"), url)

@@ -13,8 +13,8 @@ OPTIONS = ("upstream", "speed", "seed", "tls", "upstream_ca", "upstream_insecure
 """Of `serve`, those that a marker may give."""
 FLAGS = ("sdk_env", "judge")
 """True or False."""
-MARKER = f"""chaosproxy(scenario=None, *, {", ".join(OPTIONS)}, sdk_env=False, judge=True): the proxy of this test: \
-what it does to streams, and where it leads; sdk_env: the environment leads the known SDKs to it; \
+MARKER = f"""chaosproxy(scenario=None, *, {", ".join(OPTIONS)}, mount=None, sdk_env=False, judge=True): the proxy of this test: \
+what it does to streams, and where it leads; sdk_env: the environment leads the known SDKs to it, to its `mount` if one is given; \
 judge: what the scenario expects fails the test where it is not so"""
 
 
@@ -26,6 +26,8 @@ class Asked:
     """A scenario is named, None too."""
     scenario: Any
     options: Mapping[str, Any]
+    mount: str | None
+    """Which rules of the scenario this test is about."""
     sdk_env: bool | None
     """None: nobody has said."""
     judge: bool
@@ -36,8 +38,9 @@ class Asked:
         for marker in item.iter_markers("chaosproxy"):  # the nearest first
             said = _arguments(marker) | said
         given = "scenario" in said
-        scenario, sdk_env, judge = said.pop("scenario", None), said.pop("sdk_env", None), said.pop("judge", True)
-        return cls(given, scenario, said, sdk_env, judge)
+        scenario, mount = said.pop("scenario", None), said.pop("mount", None)
+        sdk_env, judge = said.pop("sdk_env", None), said.pop("judge", True)
+        return cls(given, scenario, said, mount, sdk_env, judge)
 
 
 def _arguments(marker: pytest.Mark) -> dict[str, Any]:
@@ -46,7 +49,7 @@ def _arguments(marker: pytest.Mark) -> dict[str, Any]:
         raise wrong("the marker takes one scenario, and everything else by its name")
     if marker.args:
         said["scenario"] = marker.args[0]
-    known = ("scenario", *OPTIONS, *FLAGS)
+    known = ("scenario", *OPTIONS, "mount", *FLAGS)
     for name in said:
         if name not in known:
             raise wrong(f"the marker has no argument {name!r}; there are: {', '.join(known)}")

@@ -131,7 +131,7 @@ def test_a_full_disk_is_said_behind_the_block():
 MARKER = {
     "an argument misspelt": (
         pytest.mark.chaosproxy("reset", upstreem=NOBODY),
-        f"the marker has no argument 'upstreem'; there are: scenario, {', '.join(marker.OPTIONS)}, sdk_env, judge",
+        f"the marker has no argument 'upstreem'; there are: scenario, {', '.join(marker.OPTIONS)}, mount, sdk_env, judge",
     ),
     "two scenarios": (
         pytest.mark.chaosproxy("reset", "idle-drop"),

@@ -179,13 +179,20 @@ expect:
     done = suite(
         CLIENT
         + """
-import pytest
+import os, pytest
 
 @pytest.mark.parametrize(("mount", "events"), [("/three", 3), ("/five", 5), ("", 8)])
 def test_one(chaosproxy_session, mount, events):
     body, whole = read(chaosproxy_session.url + mount + "/some")
     assert body.count(b"data") == events
     assert chaosproxy_session.wait(timeout=20)[0].request.path == mount + "/some"
+
+@pytest.mark.chaosproxy(mount="/five", sdk_env=True)
+def test_the_environment_leads_to_a_mount(chaosproxy_session):
+    assert os.environ["OPENAI_BASE_URL"] == chaosproxy_session.url_for("/five") + "/v1" == chaosproxy_session.url + "/five/v1"
+
+@pytest.mark.chaosproxy(mount="/four")
+def test_no_such_mount(chaosproxy_session): ...
 
 def test_what_it_asked_is_judged(chaosproxy_session):
     read(chaosproxy_session.url + "/whole")
@@ -195,8 +202,9 @@ def test_what_it_asked_is_judged(chaosproxy_session):
         "-o",
         "chaosproxy_scenario=side.yaml",
     )
-    done.assert_outcomes(passed=4, errors=1)
+    done.assert_outcomes(passed=5, errors=2)
     done.stdout.fnmatch_lines(["*ERROR at teardown of test_what_it_asked*", "FAILED  ended: expected an end cause cut"])
+    done.stdout.fnmatch_lines(["chaosproxy: no rule of side is mounted at '/four'; there are: /three, /five"])
     done.stdout.no_fnmatch_line("*nothing to judge*")
 
 
@@ -295,3 +303,11 @@ def test_a_wider_scope(wide): ...
             "E *ScenarioError: *no file *'idle-dorp'*",
         ]
     )
+
+
+def test_a_wrong_key_of_pytest_s_own_toml_is_one_line(suite, pytester):
+    pytester.makefile(".toml", pyproject='[tool.pytest]\nchaosproxy_upstream = "http://127.0.0.1:1"\n')
+    done = suite("def test_it(chaosproxy): ...")
+    done.assert_outcomes(errors=1)
+    done.stdout.fnmatch_lines(["chaosproxy: *pyproject.toml: *'chaosproxy_upstream' expects a list*"])
+    done.stdout.no_fnmatch_line("*pytest_plugin*")

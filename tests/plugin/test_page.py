@@ -20,7 +20,7 @@ def test_the_suites_pass(pytester):
     tests = sum(len(re.findall(r"^def test_", suite, re.MULTILINE)) for suite in SUITES)
     pytester.makepyfile(**{f"test_{number}": suite for number, suite in enumerate(SUITES)})
     done = pytester.runpytest_subprocess("-W", "error", "--strict-markers", "-p", "no:cacheprovider")
-    assert (len(SUITES), tests) == (3, 7)
+    assert (len(SUITES), tests) == (4, 8)
     done.assert_outcomes(passed=tests - 1, xfailed=1)
 
 

@@ -233,6 +233,7 @@ def test_a_failure_shows_its_own_exchanges(url):
 def test_the_sdks_are_led_to_the_proxy(suite, upstream, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a real one")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:2/elsewhere")
+    monkeypatch.setenv("NO_PROXY", "example.org")
     done = suite(
         """
 import os, pytest
@@ -240,7 +241,10 @@ import os, pytest
 def lead(url):
     assert os.environ["OPENAI_BASE_URL"] == url + "/v1"
     assert os.environ["ANTHROPIC_BASE_URL"] == os.environ["OLLAMA_HOST"] == url
-    assert os.environ["OPENAI_API_KEY"] == "chaosproxy"
+    assert os.environ["OPENAI_API_BASE"] == url + "/v1"
+    assert os.environ["GOOGLE_GEMINI_BASE_URL"] == url
+    assert "127.0.0.1" in os.environ["NO_PROXY"].split(",")
+    assert os.environ["OPENAI_API_KEY"] == os.environ["GEMINI_API_KEY"] == "chaosproxy"
 
 @pytest.fixture
 def made_before(monkeypatch):
@@ -263,6 +267,7 @@ def test_session(chaosproxy_session):
 def test_not_asked(chaosproxy, made_before):
     assert "elsewhere" in made_before
     assert "OLLAMA_HOST" not in os.environ
+    assert os.environ["NO_PROXY"] == "example.org"
     assert "OPENAI_API_KEY" not in os.environ
 """.replace('== "chaosproxy"\n', '== "chaosproxy"\n    assert os.environ["ANTHROPIC_API_KEY"] == "a real one"\n'),
         "--chaosproxy-upstream",
@@ -336,7 +341,9 @@ def test_it_can_be_left_out(suite):
 
 def test_pytest_explains_the_marker_the_fixtures_and_the_option(pytester):
     done = pytester.runpytest_inprocess("--markers")
-    done.stdout.fnmatch_lines(["@pytest.mark.chaosproxy(scenario=None, *, upstream, *sdk_env=False, judge=True): *"])
+    done.stdout.fnmatch_lines(
+        ["@pytest.mark.chaosproxy(scenario=None, *, upstream, *mount=None, sdk_env=False, judge=True): *"]
+    )
     done = pytester.runpytest_inprocess("--fixtures")
     done.stdout.fnmatch_lines_random(
         ["chaosproxy -- *", "chaosproxy_factory -- *", "chaosproxy_session *session scope* -- *"]
