@@ -13,6 +13,7 @@ from chaosproxy.embedded.setup import read
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario.schema import Rule, Scenario
+from tests.simulation.evidence import disagreements
 from tests.simulation.run import Run
 from tests.simulation.seen import Got, Served
 from tests.simulation.world import SILENT, Answer, Ask, World
@@ -264,7 +265,7 @@ def problems(world: World, ran: Run) -> list[str]:
             if int(tail) in records:
                 found.append(f"request {tail}: twice in the journal")
             records[int(tail)] = record
-        found += [f"exchange {record.id}: {line}" for line in _consistent(record)]
+        found += [f"exchange {record.id}: {line}" for line in (*_consistent(record), *disagreements(record))]
     found += _first_asked(world, records, ran)
     for number, got in sorted(ran.seen.got.items()):
         record = records.get(number)
