@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.simulation.checks import problems
+from tests.simulation.evidence import EXPECT
 from tests.simulation.run import run
 from tests.simulation.scenarios import ACTING
 from tests.simulation.world import Answer, Ask, Client, World, world
@@ -53,7 +54,7 @@ ASK = Ask(
 CLIENT = Client(protocol="h1", starts=0.0, asks=(ASK,), together=False, leaves=None, how="fin", half=False, nap=0.0)
 PLAIN = World(
     seed=1,
-    document={"version": 1, "rules": [{"hops": [{"faults": [{"latency": {"delay": "50ms"}}]}]}]},
+    document={"version": 1, "rules": [{"hops": [{"faults": [{"latency": {"delay": "50ms"}}]}]}], "expect": EXPECT},
     upstream="h1",
     room=65536,
     dials=(0.0,),
@@ -87,6 +88,8 @@ TAMPERED = {
     "another status": lambda ran: setattr(ran.seen.got[1], "status", 201),
     "a byte too many is journalled": lambda ran: setattr(ran.records[0].response, "bytes_out", 19),
     "an event too many is journalled": lambda ran: setattr(ran.records[0].response, "events_out", 3),
+    "the time of an event is not kept": lambda ran: ran.records[0].evidence.events_out.pop(),
+    "an event came before it did": lambda ran: ran.records[0].evidence.events_in.insert(0, 0.0),
     "a fault is forgotten": lambda ran: ran.records[0].faults.clear(),
     "an exchange is forgotten": lambda ran: ran.records.clear(),
     "an exchange has no end": lambda ran: setattr(ran.records[0], "end", None),
