@@ -24,6 +24,7 @@ GROUPS = {
     "limits": "Limits and endings",
     "content": "Content",
     "http1": "HTTP/1",
+    "http2": "HTTP/2",
     "grpc": "gRPC",
     "connection": "Connections",
     "abort chain": "The abort chain",
@@ -99,7 +100,7 @@ def _standing(fault: Reference) -> str:
     at = {
         "required": "required",
         "optional": f"allowed; without it, {fault.without_at}",
-        "none": "no: it acts on the whole exchange",
+        "none": "no: it acts on the whole exchange" if fault.in_hops else "no: it acts on the whole connection",
     }[fault.at]
     first, *others = [f"`{way}`" for way in reversed(fault.ways)]
     ways = f"{first}, or {' or '.join(others)}" if others else f"{first} only"
@@ -120,7 +121,7 @@ def _standing(fault: Reference) -> str:
 
 def _below(fault: Reference) -> str:
     if not fault.in_hops:
-        return "there, and nowhere else"
+        return "there, and nowhere else" + (": on the session of one that speaks HTTP/2" if fault.on_sessions else "")
     return "yes, on the raw bytes of the connection" if fault.on_connections else "no"
 
 

@@ -12,6 +12,7 @@ from random import Random
 from typing import ClassVar, TypeVar
 
 from chaosproxy.chain.actions import FOREVER, Actions, Note, PassOn, Rest
+from chaosproxy.chain.session_fault import SessionFault
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
@@ -205,6 +206,8 @@ class FaultSpec:
     """May answer `Again`: nothing stands nearer the upstream, and the request is kept."""
     on_connections: ClassVar[bool] = False
     """May stand under `connections:`, on the raw bytes of all streams."""
+    on_sessions: ClassVar[bool] = False
+    """May stand under `connections:`, on an HTTP/2 session: it has a `conduct`."""
     in_hops: ClassVar[bool] = True
     """May stand in a hop; else only under `connections:`."""
 
@@ -215,6 +218,10 @@ class FaultSpec:
     def start(self, context: Context) -> Fault:
         """The running object for one exchange."""
         raise NotImplementedError  # a spec without it is a bug of whoever wrote it
+
+    def conduct(self, context: Context) -> SessionFault:
+        """The running object for one HTTP/2 session."""
+        raise NotImplementedError
 
     def share(self) -> object:
         """What its exchanges have in common, made once when the scenario is loaded: they find it in `Context.shared`.
@@ -280,6 +287,6 @@ def _contradiction(spec: type[FaultSpec]) -> str:
         return f"its `ways` lack {own['way']!r}, where it would stand by default: give the field `way` another default"
     if (other.__module__, other.__qualname__) != (spec.__module__, spec.__qualname__):
         return f"{other.__module__} has a fault with the name {spec.name!r} already"
-    if spec.start is FaultSpec.start:
+    if spec.start is FaultSpec.start and (spec.in_hops or spec.on_connections):
         return "it has no `start`, which makes the running object of one exchange"
     return ""

@@ -56,7 +56,11 @@ def _page(fault: "Reference", width: int) -> Iterator[str]:
     for one in fault.parameters:
         yield from _hanging(f"  {one.key}: ", one.form.replace("`", ""), width)
         yield from _hanging("      ", _meaning(one), width)
-    yield f"at: {fault.at}; way: {' or '.join(fault.ways)}; under connections: {'yes' if fault.on_connections else 'no'}"
+    under = "yes" if fault.on_connections else "yes, on HTTP/2 sessions" if fault.on_sessions else "no"
+    if not fault.in_hops:
+        yield f"at: {fault.at}; under connections: only there{under.removeprefix('yes')}"
+    else:
+        yield f"at: {fault.at}; way: {' or '.join(fault.ways)}; under connections: {under}"
 
 
 def _meaning(one: "Parameter") -> str:

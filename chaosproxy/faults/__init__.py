@@ -20,6 +20,8 @@ from chaosproxy.faults.drop import Drop
 from chaosproxy.faults.duplicate import Duplicate
 from chaosproxy.faults.error_event import ErrorEvent
 from chaosproxy.faults.framing import Framing
+from chaosproxy.faults.garbage import Garbage
+from chaosproxy.faults.goaway import Goaway
 from chaosproxy.faults.grpc_status import GrpcStatus
 from chaosproxy.faults.headers import Headers
 from chaosproxy.faults.hold_head import HoldHead
@@ -29,17 +31,21 @@ from chaosproxy.faults.line_endings import LineEndings
 from chaosproxy.faults.linger import Linger
 from chaosproxy.faults.mutate import Mutate
 from chaosproxy.faults.pace import Pace
+from chaosproxy.faults.ping import PingAnswers
 from chaosproxy.faults.rate_limit import RateLimit
+from chaosproxy.faults.refuse import RefuseStreams
 from chaosproxy.faults.reorder import Reorder
 from chaosproxy.faults.replace_body import ReplaceBody
 from chaosproxy.faults.resegment import Resegment
 from chaosproxy.faults.respond import Respond
 from chaosproxy.faults.retry_upstream import RetryUpstream
 from chaosproxy.faults.route import Route
+from chaosproxy.faults.settings import ConnectionSettings
 from chaosproxy.faults.slow_reader import SlowReader
 from chaosproxy.faults.stall import Stall
 from chaosproxy.faults.strip import Strip
 from chaosproxy.faults.timeout import Timeout
+from chaosproxy.faults.window import Window
 
 __all__ = [
     "AbortUpstream",
@@ -53,11 +59,14 @@ __all__ = [
     "ClientAbort",
     "Compress",
     "Concurrency",
+    "ConnectionSettings",
     "Cut",
     "Drop",
     "Duplicate",
     "ErrorEvent",
     "Framing",
+    "Garbage",
+    "Goaway",
     "GrpcStatus",
     "Headers",
     "HoldHead",
@@ -67,7 +76,9 @@ __all__ = [
     "Linger",
     "Mutate",
     "Pace",
+    "PingAnswers",
     "RateLimit",
+    "RefuseStreams",
     "Reorder",
     "ReplaceBody",
     "Resegment",
@@ -78,4 +89,5 @@ __all__ = [
     "Stall",
     "Strip",
     "Timeout",
+    "Window",
 ]

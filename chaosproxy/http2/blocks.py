@@ -53,6 +53,10 @@ class Blocks:
         self.stream = 0
         """The stream whose block is open; 0 = none. Nothing but its CONTINUATION may come then (section 6.10)."""
 
+    def allow(self, table: int) -> None:
+        """Our SETTINGS allow a compression table of so many bytes; what was allowed before stays so."""
+        self._decoder.max_allowed_table_size = max(table, self._decoder.max_allowed_table_size)
+
     def add(self, kind: int, flags: int, stream: int, payload: bytes) -> Block | None:
         """HEADERS, PUSH_PROMISE or CONTINUATION. Returns the block once it is whole."""
         if kind == CONTINUATION:

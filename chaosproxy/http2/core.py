@@ -120,7 +120,7 @@ class Core:
     def fail(self, fault: ConnectionFault) -> None:
         """The peer's mistake that costs the connection (section 5.4.1): GOAWAY, then FIN."""
         last = self.streams.opened if self.role is Role.SERVER else self.streams.promised
-        self.output.control(frames.goaway(fault.code, min(last, self.last_accepted), fault.detail))
+        self.output.control(frames.goaway(fault.code, min(last, self.last_accepted), frames.brief(fault.detail)))
         code = fault.code if self.role is Role.SERVER else INTERNAL_ERROR
         self.end_all(self.abort(fault.cause, code, fault.detail), out_of_band=True)
         self.failed = True
@@ -157,7 +157,7 @@ class Core:
 
     def announced(self, event: Goaway) -> None:
         """The same by a stream that lives on."""
-        abort = Abort("goaway", Peer.PROXY, Scope.CONNECTION, Manner.GOAWAY, event.code, event.last)
+        abort = Abort("connection", Peer.PROXY, Scope.CONNECTION, Manner.GOAWAY, event.code, event.last)
         if self.role is Role.SERVER:
             self.announce(event.last, abort)
 

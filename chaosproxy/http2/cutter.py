@@ -10,19 +10,20 @@ from chaosproxy.model.codes import FRAME_SIZE_ERROR, PROTOCOL_ERROR
 
 HTTP1 = b"HTTP/1."
 LARGEST = SMALLEST_MAX_FRAME
-"""Payload bytes of a frame that we take: our SETTINGS allow no more."""
+"""Payload bytes of a frame that we take: our SETTINGS allow no more, unless a fault would have it."""
 
 
 class Cutter:
     """Whoever cuts takes whole frames from the front of what `add` gives, and hands the rest to `keep`. `preface`: the
     client's preface comes first (section 3.4)."""
 
-    __slots__ = ("_pieces", "_preface", "_wanted", "size")
+    __slots__ = ("_pieces", "_preface", "_wanted", "largest", "size")
 
     _wanted: int
     """While something is kept: how much there has to be before it is looked at again."""
 
     def __init__(self, *, preface: bool) -> None:
+        self.largest = LARGEST
         self._preface = PREFACE if preface else b""
         self._pieces: list[bytes] = []
         self.size = 0
@@ -55,10 +56,10 @@ class Cutter:
         if len(rest) >= HEADER_SIZE:
             size = HEADER.unpack_from(rest)[0] >> 8
             self._wanted += size
-            if size > LARGEST:  # RFC 9113 section 4.2
+            if size > self.largest:  # RFC 9113 section 4.2
                 if rest.startswith(HTTP1):  # the answer to our preface of a peer that speaks no HTTP/2
                     raise ConnectionFault(PROTOCOL_ERROR, "what came is HTTP/1, not HTTP/2; is it an http:// upstream?")
-                raise ConnectionFault(FRAME_SIZE_ERROR, f"frame of {size} bytes, {LARGEST} allowed")
+                raise ConnectionFault(FRAME_SIZE_ERROR, f"frame of {size} bytes, {self.largest} allowed")
         if rest:
             self._pieces.append(rest)
             self.size = len(rest)

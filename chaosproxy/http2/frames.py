@@ -4,10 +4,11 @@ Rules: everything here is RFC 9113 sections 4.1 and 6, nothing is remembered. Th
 SETTINGS, acknowledgements) are not here. Must not know: streams, windows, header fields.
 """
 
+from collections.abc import Sequence
 from struct import Struct
 from typing import Final
 
-from hyperframe.frame import GoAwayFrame
+from hyperframe.frame import GoAwayFrame, SettingsFrame
 
 from chaosproxy.http2.mistakes import ConnectionFault
 from chaosproxy.model.codes import FRAME_SIZE_ERROR, PROTOCOL_ERROR
@@ -31,6 +32,11 @@ PING: Final = 6
 GOAWAY: Final = 7
 WINDOW_UPDATE: Final = 8
 CONTINUATION: Final = 9
+
+HEADER_TABLE_SIZE: Final = 1
+MAX_CONCURRENT_STREAMS: Final = 3
+INITIAL_WINDOW_SIZE: Final = 4
+MAX_FRAME_SIZE: Final = 5
 
 ACK: Final = 0x1
 END_STREAM: Final = 0x1
@@ -71,9 +77,19 @@ def window_update(stream: int, increment: int) -> bytes:
     return HEADER.pack(4 << 8 | WINDOW_UPDATE, 0, stream) + _FOUR.pack(increment)
 
 
-def goaway(code: int, last: int, detail: str = "") -> bytes:
+def goaway(code: int, last: int, debug: bytes = b"") -> bytes:
     """GOAWAY (section 6.8). h2 would take its connection for closed once it had written one, so it never does."""
-    return GoAwayFrame(0, last, code, additional_data=detail.encode("ascii", "replace")[:200]).serialize()
+    return GoAwayFrame(0, last, code, additional_data=debug).serialize()
+
+
+def brief(detail: str) -> bytes:
+    """One line of ours as debug data of a GOAWAY."""
+    return detail.encode("ascii", "replace")[:200]
+
+
+def settings(pairs: Sequence[tuple[int, int]]) -> bytes:
+    """SETTINGS (section 6.5) behind the first, which h2 writes; values as they stand, also those that it would refuse."""
+    return SettingsFrame(0, dict(pairs)).serialize()
 
 
 def number(payload: bytes) -> int:

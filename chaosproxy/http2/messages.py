@@ -4,11 +4,15 @@ Rules: a message is head, body, trailers, end, and nothing else (RFC 9113 sectio
 the driver hears of a stream is decided here. Must not know: frames, windows, HPACK.
 """
 
+from collections import deque
+from collections.abc import Mapping
+
 from hpack import HeaderTuple
 
 from chaosproxy.http2 import floods, heads
 from chaosproxy.http2.blocks import Block
 from chaosproxy.http2.core import Core
+from chaosproxy.http2.frames import INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS
 from chaosproxy.http2.mistakes import ConnectionFault, StreamFault
 from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.model.codes import ENHANCE_YOUR_CALM, NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM, STREAM_CLOSED, code_name
@@ -27,7 +31,8 @@ class Messages:
     def __init__(self, core: Core, *, max_streams: int, stream_window: int) -> None:
         self._core = core
         self._max_streams = max_streams
-        self._wanted_window = stream_window
+        self._wanted = deque([stream_window])
+        """Of each of our SETTINGS that has not been acknowledged, the window."""
         self.window = PLAIN_WINDOW
         """What a peer may send on a fresh stream; our own setting counts once it is acknowledged (section 6.5.3)."""
         self._acknowledged = False
@@ -176,14 +181,20 @@ class Messages:
         streams.promised = promised
         self._core.refuse(promised, REFUSED_STREAM)
 
+    def settings_sent(self, others: Mapping[int, int]) -> None:
+        """Further SETTINGS of ours are on their way."""
+        latest = self._wanted[-1] if self._wanted else self.window
+        self._wanted.append(others.get(INITIAL_WINDOW_SIZE, latest))
+        self._max_streams = others.get(MAX_CONCURRENT_STREAMS, self._max_streams)
+
     def settings_acknowledged(self) -> None:
         """Our SETTINGS are in force at the peer."""
-        if self._acknowledged:
+        if not self._wanted:
             self._core.bucket.charge("SETTINGS", floods.SMALL)
             return
         self._acknowledged = True
-        change = self._wanted_window - self.window
-        self.window = self._wanted_window
+        wanted = self._wanted.popleft()
+        change, self.window = wanted - self.window, wanted
         for stream in self._core.streams.by_wire.values():
             stream.window.resize(change)
 

@@ -7,7 +7,8 @@ for them once and leaves DATA to h2 where they are gone. `take` gives one elemen
 Must not know: what arrives, signals, who is told.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from h2.config import H2Configuration
 from h2.connection import H2Connection
@@ -50,7 +51,10 @@ class Output:
 
     __slots__ = ("_control", "_elements", "_flows", "_h2", "by_hand", "muted", "size")
 
-    def __init__(self, role: Role, *, max_streams: int, stream_window: int) -> None:
+    def __init__(
+        self, role: Role, *, max_streams: int, stream_window: int, others: Mapping[int, int] = MappingProxyType({})
+    ) -> None:
+        """`others`: SETTINGS beside or in place of ours."""
         client = role is Role.CLIENT
         settings = {
             SettingCodes.INITIAL_WINDOW_SIZE: stream_window,
@@ -60,6 +64,7 @@ class Output:
         if not client:
             settings[SettingCodes.MAX_CONCURRENT_STREAMS] = max_streams
             settings[SettingCodes.ENABLE_CONNECT_PROTOCOL] = 1  # RFC 8441 section 3
+        settings.update({SettingCodes(code): value for code, value in others.items()})
         config = H2Configuration(
             client_side=client,
             header_encoding=None,
@@ -130,11 +135,19 @@ class Output:
                 value = min(int.from_bytes(value, "big"), LARGEST_TABLE).to_bytes(4, "big")
             if code in _KNOWN_SETTINGS:
                 kept.append(payload[at : at + 2] + value)
-        self.control(self._tell(frames.SETTINGS, 0, 0, b"".join(kept)))
+        self.acknowledge(self._tell(frames.SETTINGS, 0, 0, b"".join(kept)))
+
+    def acknowledge(self, frame: bytes) -> None:
+        """The acknowledgement of the peer's SETTINGS."""
+        self.control(frame)
 
     def ping(self, payload: bytes) -> None:
         """Answer a PING (section 6.7)."""
         self.control(self._tell(frames.PING, 0, 0, payload))
+
+    def credit(self, wire: int, nbytes: int) -> None:
+        """WINDOW_UPDATE of ours (section 6.9); 0 is the connection."""
+        self.control(frames.window_update(wire, nbytes))
 
     def window_opened(self, wire: int, payload: bytes) -> None:
         """The peer's WINDOW_UPDATE. StreamFault or ConnectionFault past 2^31-1 (section 6.9.1)."""

@@ -9,7 +9,7 @@ sockets, what the driver does with a signal.
 from chaosproxy.http2 import floods, frames
 from chaosproxy.http2.blocks import Block, Blocks
 from chaosproxy.http2.core import Core
-from chaosproxy.http2.cutter import LARGEST, Cutter
+from chaosproxy.http2.cutter import Cutter
 from chaosproxy.http2.frames import HEADER, HEADER_SIZE
 from chaosproxy.http2.messages import Messages
 from chaosproxy.http2.mistakes import ConnectionFault, StreamFault
@@ -37,6 +37,11 @@ class Receiver:
         self._greeted = False
         """The peer's first SETTINGS have come."""
 
+    def allow(self, *, frame: int, table: int) -> None:
+        """Our SETTINGS allow frames, or a compression table, of so many bytes; what was allowed before stays so."""
+        self._cutter.largest = max(self._cutter.largest, frame)
+        self._blocks.allow(table)
+
     @property
     def inside(self) -> bool:
         """A frame or a header block has begun and not ended."""
@@ -46,12 +51,12 @@ class Receiver:
         """What one read brought. ConnectionFault ends the connection; what came before it stands."""
         by_wire, blocks = self._core.streams.by_wire, self._blocks
         buffer = self._cutter.add(data)
-        at, behind = 0, len(buffer)
+        at, behind, largest = 0, len(buffer), self._cutter.largest
         while behind - at >= HEADER_SIZE:
             length_kind, flags, wire = _header(buffer, at)
             begin = at + HEADER_SIZE
             end = begin + (length_kind >> 8)
-            if end > behind or end - begin > LARGEST:
+            if end > behind or end - begin > largest:
                 break
             if not (length_kind & 0xFF or flags or blocks.stream) and end > begin:  # DATA
                 stream = by_wire.get(wire)
@@ -153,7 +158,7 @@ class Receiver:
             raise ConnectionFault(FLOW_CONTROL_ERROR, "more than the connection's window")
         increment = self._window.give(0)
         if increment:
-            self._core.output.control(frames.window_update(0, increment))
+            self._core.output.credit(0, increment)
 
     def _unwanted(self, stream: Stream | None, flags: int, wire: int) -> None:
         if stream is None:
@@ -178,7 +183,7 @@ class Receiver:
             return
         increment = stream.window.give(nbytes)
         if increment:
-            self._core.output.control(frames.window_update(stream.wire, increment))
+            self._core.output.credit(stream.wire, increment)
 
     def incoming(self, stream: Stream) -> Incoming | None:
         """Its frames past us, if it is in a body whose length nobody has announced."""

@@ -6,6 +6,7 @@ looks at nothing further. Must not know: sockets, the chain, HTTP/1.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from chaosproxy.http2 import frames
 from chaosproxy.http2.core import Core
@@ -51,15 +52,24 @@ class Http2Session:
         """`clock` (seconds, monotonic) refills the flood guard; without one no time passes for it, and a connection of
         many hours will run dry. `connection_window` is at least 65,535."""
         self.role = role
-        self._output = Output(role, max_streams=max_streams, stream_window=stream_window)
+        self._output = self._writes(max_streams, stream_window)
         self._core = Core(role, self._output, Bucket(clock or (lambda: 0.0)))
         self._live = self._core.streams.by_number
-        messages = Messages(self._core, max_streams=max_streams, stream_window=stream_window)
-        self._messages = messages
-        self._receiver = Receiver(self._core, messages, connection_window=connection_window)
+        self._messages, self._receiver = self._reads(max_streams, stream_window, connection_window)
         self._sender = Sender(self._core)
+        self._greets()
         if connection_window > PLAIN_WINDOW:  # section 6.9.2: SETTINGS cannot change the connection's window
-            self._output.control(frames.window_update(0, connection_window - PLAIN_WINDOW))
+            self._output.credit(0, connection_window - PLAIN_WINDOW)
+
+    def _writes(self, max_streams: int, stream_window: int) -> Output:
+        return Output(self.role, max_streams=max_streams, stream_window=stream_window)
+
+    def _reads(self, max_streams: int, stream_window: int, connection_window: int) -> tuple[Messages, Receiver]:
+        messages = Messages(self._core, max_streams=max_streams, stream_window=stream_window)
+        return messages, Receiver(self._core, messages, connection_window=connection_window)
+
+    def _greets(self) -> None:
+        """Everything is there, and nothing written."""
 
     @property
     def closing(self) -> Closing | None:
@@ -201,14 +211,14 @@ class Http2Session:
             if found is not None and (self.role is Role.CLIENT or found.wire > abort.last):
                 core.bury(found, Death.RESET_BY_US)
             if self.role is Role.SERVER:
-                core.announce(abort.last, abort)
+                core.announce(abort.last, replace(abort, cause="connection"))
             return
         core.closing = _CLOSINGS.get(abort.manner, Closing.FIN)
         if abort.manner is Manner.SILENCE:
             self._output.mute()
             return
         core.failed = True
-        core.end_all(abort, spare=found, out_of_band=True)
+        core.end_all(replace(abort, cause="connection"), spare=found, out_of_band=True)
         if found is not None:
             core.bury(found, Death.RESET_BY_US)
 

@@ -4,7 +4,9 @@ them too.
 Must not know: who sends one, when.
 """
 
-NAMES = (
+from typing import Literal, get_args
+
+CodeName = Literal[
     "NO_ERROR",
     "PROTOCOL_ERROR",
     "INTERNAL_ERROR",
@@ -19,7 +21,8 @@ NAMES = (
     "ENHANCE_YOUR_CALM",
     "INADEQUATE_SECURITY",
     "HTTP_1_1_REQUIRED",
-)
+]
+NAMES: tuple[CodeName, ...] = get_args(CodeName)
 """By number."""
 NO_ERROR = NAMES.index("NO_ERROR")
 PROTOCOL_ERROR = NAMES.index("PROTOCOL_ERROR")
@@ -36,3 +39,8 @@ ENHANCE_YOUR_CALM = NAMES.index("ENHANCE_YOUR_CALM")
 def code_name(code: int) -> str:
     """`CANCEL` for 8; a code without a name is shown in hexadecimal."""
     return NAMES[code] if 0 <= code < len(NAMES) else f"0x{code:x}"
+
+
+def code_number(code: CodeName | int) -> int:
+    """8 for `CANCEL`; a number as it is."""
+    return code if isinstance(code, int) else NAMES.index(code)

@@ -247,8 +247,8 @@ class ClientSide:
         self.done(self._leaving(abort, self.silenced.cause if self.silenced else silent), now, abort.detail)
 
     def _leaving(self, abort: Abort, silent: str | None) -> Ending:
-        if abort.origin is Peer.PROXY:  # another exchange's ending has taken the connection along
-            return Ending("proxy", endings.how(abort, self.connection.session.protocol, self._framing), "connection")
+        if abort.origin is Peer.PROXY:  # another exchange's ending, or a fault of the session, has taken it along
+            return Ending("proxy", endings.how(abort, self.connection.session.protocol, self._framing), abort.cause)
         by, _, how = abort.cause.partition(":")
         if by != "client":  # it broke its protocol, and the connection was ended for it
             return Ending("proxy", f"goaway:{code_name(abort.code)}" if self._is_h2 else "fin", abort.cause)

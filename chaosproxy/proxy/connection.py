@@ -171,6 +171,11 @@ class Connection(Output):
             if len(data) < portion or now - began > TURN:
                 return
 
+    def heard(self, signals: list[Signal], now: float) -> None:
+        """What the session has to say of itself, without a read."""
+        if not self._left:
+            self._fed(signals, now)
+
     def _fed(self, signals: list[Signal], now: float) -> None:
         """What one read has brought."""
         for signal in signals:

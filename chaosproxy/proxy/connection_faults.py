@@ -9,6 +9,7 @@ from functools import partial
 
 import trio
 
+from chaosproxy.chain.conduct import Conduct
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.placed import Noted, Placed
 from chaosproxy.errors import UpstreamFault
@@ -50,6 +51,11 @@ def noted(wire: Wire, since: float) -> list[Noted]:
     return [*before.values(), *(note for note in wire.notes if note.t >= since)]
 
 
+def _raw(placed: list[Placed]) -> list[Placed]:
+    """Those that act on the bytes."""
+    return [one for one in placed if one.spec.on_connections]
+
+
 class ConnectionFaults:
     """The `connections:` of one scenario."""
 
@@ -75,7 +81,7 @@ class ConnectionFaults:
         wire.on_due = WireRing(wire, self._alarm).set
         for index, entry in entries:
             if entry.match.protocol is None and entry.match.sni is None:
-                wire.arm(self._placed(index, entry, number, now, tls=False), now)
+                wire.arm(_raw(self._placed(index, entry, number, now, tls=False)), now)
         wire.begin(now)
         return wire, wire
 
@@ -89,16 +95,20 @@ class ConnectionFaults:
         wires.extend(() if wire is None else (wire,))
         return wired
 
-    def known(self, wire: Wire, role: Role, number: int, protocol: str, server_name: str | None) -> None:
-        """Now the protocol and the name are known too."""
-        now = trio.current_time()
+    def known(self, wire: Wire, role: Role, number: int, protocol: str, server_name: str | None) -> Conduct | None:
+        """Now the protocol and the name are known too. What the session on it does otherwise, if it does."""
+        now, tls = trio.current_time(), server_name is not None
+        sessions: list[Placed] = []
         for index, entry in self._concerning(role, number)[1]:
             match = entry.match
-            if match.protocol is None and match.sni is None:
-                continue
             named = match.sni is None or (server_name is not None and glob(match.sni, server_name))
-            if named and match.protocol in (None, protocol):
-                wire.arm(self._placed(index, entry, number, wire.began, tls=server_name is not None), now)
+            if not named or match.protocol not in (None, protocol):
+                continue
+            placed = self._placed(index, entry, number, wire.began, tls=tls)
+            if match.protocol is not None or match.sni is not None:
+                wire.arm(_raw(placed), now)
+            sessions += [one for one in placed if one.spec.on_sessions]
+        return Conduct(sessions, wire.notes) if sessions and protocol == "h2" else None
 
     def _concerning(self, role: Role, number: int) -> tuple[str, list[tuple[int, Connection]]]:
         """The side that this connection is on, and the entries for it, whatever may be spoken there."""

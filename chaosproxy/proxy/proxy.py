@@ -13,8 +13,6 @@ from functools import partial
 import trio
 
 from chaosproxy.errors import UpstreamFault
-from chaosproxy.http1.session import Http1Session
-from chaosproxy.http2.session import Http2Session
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.record import ClientView, ExchangeRecord
 from chaosproxy.model import headers as fields
@@ -31,12 +29,12 @@ from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.held import HeldRequest
 from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.planner import ClientFacts, Planner
+from chaosproxy.proxy.sessions import SessionRing, session_of
 from chaosproxy.proxy.spoken import spoken
 from chaosproxy.proxy.upstream import Offers, Pool, Upstream
 from chaosproxy.proxy.upstream_connection import UpstreamConnection
 from chaosproxy.proxy.witness import Witness
 from chaosproxy.scenario.rules import Decision
-from chaosproxy.session import Session
 from chaosproxy.wire.hangup import HangupWatch
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
@@ -161,10 +159,14 @@ class Proxy:
             protocol, early = await spoken(transport)
             if not protocol:
                 return
+            conduct = None
             if wire is not None:
-                self._faults.known(wire, Role.SERVER, number, protocol, getattr(transport, "server_name", None))
-            session = self._session(protocol, Role.SERVER, tls=transport.tls)
+                name = getattr(transport, "server_name", None)
+                conduct = self._faults.known(wire, Role.SERVER, number, protocol, name)
+            session = session_of(protocol, Role.SERVER, tls=transport.tls, conduct=conduct)
             connection = ClientConnection(transport, session, number, self._spawn, self, wire, self._watch)
+            if conduct is not None:
+                SessionRing(connection, conduct, self.alarm)
             self._clients[connection] = None
             self._run(connection, early)
             served = True
@@ -175,11 +177,6 @@ class Proxy:
         finally:
             if not served:
                 transport.close()
-
-    def _session(self, protocol: str, role: Role, *, tls: bool) -> Session:
-        if protocol == "h2":
-            return Http2Session(role, clock=trio.current_time)
-        return Http1Session(role, scheme=b"https" if tls else b"http")
 
     def client_closed(self, connection: ClientConnection) -> None:
         """`connection` is gone."""
@@ -287,9 +284,12 @@ class Proxy:
         if protocol not in offers:
             transport.close()
             raise UpstreamFault(f"{address.url} was offered {offers[0]} and speaks {protocol}")
+        conduct = None
         for wire in wires:
-            faults.known(wire, Role.CLIENT, number, protocol, address.host if address.tls else None)
-        session = self._session(protocol, Role.CLIENT, tls=address.tls)
+            conduct = faults.known(wire, Role.CLIENT, number, protocol, address.host if address.tls else None)
+        session = session_of(protocol, Role.CLIENT, tls=address.tls, conduct=conduct)
         connection = UpstreamConnection(transport, session, number, self._spawn, upstream, wires[0] if wires else None)
+        if conduct is not None:
+            SessionRing(connection, conduct, self.alarm)
         self._run(connection)
         return connection

@@ -57,7 +57,7 @@ class Owner(Protocol):
 class UpstreamConnection(Carrier[UpstreamListener]):
     """Signals of the session go to the exchange on their stream."""
 
-    __slots__ = ("lanes", "together", "upstream", "used")
+    __slots__ = ("lanes", "portion", "together", "upstream", "used")
 
     def __init__(
         self,
@@ -70,6 +70,8 @@ class UpstreamConnection(Carrier[UpstreamListener]):
     ) -> None:
         super().__init__(transport, session, number, spawn, wire)
         self.upstream = upstream
+        self.portion = CREDITED
+        """Body bytes of a stream that are credited together; less where its window may be smaller than usual."""
         self.together: Together | None = None
         """While a read is handled that has something for several streams."""
         self.lanes = Lanes(self) if session.multiplexed else None

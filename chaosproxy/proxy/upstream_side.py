@@ -16,7 +16,6 @@ from chaosproxy.proxy.orphan import Orphan
 from chaosproxy.proxy.plan import Plan
 from chaosproxy.proxy.request_side import Owner, RequestSide
 from chaosproxy.proxy.upstream import Upstream
-from chaosproxy.proxy.upstream_connection import CREDITED
 
 
 class UpstreamSide(RequestSide):
@@ -159,6 +158,7 @@ class UpstreamSide(RequestSide):
     def credit(self) -> None:
         """Tell the upstream how much of its answer was admitted."""
         admitted = self._line.take_admitted()
-        self.credit_at = self._line.bytes_in + CREDITED
+        self.credit_at = self._line.bytes_in
         if self.connection is not None:
+            self.credit_at += self.connection.portion
             self.connection.credit(self.stream, admitted, wants=self._line.wants())

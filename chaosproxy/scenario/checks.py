@@ -44,7 +44,9 @@ def check_rule(rule: Rule, paths: Sequence[Sequence[Path]], reader: Reader) -> N
 def check_connection(faults: Sequence[FaultSpec], paths: Sequence[Path], reader: Reader) -> None:
     """Everything about the faults of one entry of `connections`."""
     for fault, path in zip(faults, paths, strict=True):
-        if not fault.on_connections:
+        if fault.on_sessions:
+            pass  # it knows its places itself
+        elif not fault.on_connections:
             reader.complain(f"`{fault.name}` cannot act on a whole connection; it stands in a hop", path, key=True)
         elif fault.reads_records:
             where = (*path, "at") if fault.at is not None and fault.at.reads_records else path

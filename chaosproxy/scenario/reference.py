@@ -61,6 +61,7 @@ class Reference:
     way: str
     """What the ways mean, where the fault has something to say of that."""
     on_connections: bool
+    on_sessions: bool
     in_hops: bool
     edits_body: bool
     codes_body: bool
@@ -82,6 +83,7 @@ def reference(spec: type[FaultSpec]) -> Reference:
         ways=tuple(str(way) for way in (*Way, "both") if way in spec.ways),
         way=field_words(spec).get("way", ""),
         on_connections=spec.on_connections,
+        on_sessions=spec.on_sessions,
         in_hops=spec.in_hops,
         edits_body=spec.edits_body is not False,  # a property, where it depends on the parameters
         codes_body=spec.codes_body is not False,

@@ -74,7 +74,15 @@ class H2Peer:
         self.streams: defaultdict[int, Stream] = defaultdict(Stream)
         self.goaways: list[tuple[int, int]] = []
         """`(code, last stream)` of each."""
+        self.debug: list[bytes] = []
+        """The debug data of each."""
+        self.settings: list[dict[int, int]] = []
+        """What the peer allows, as it came."""
+        self.acknowledged = 0
+        """SETTINGS of ours that it has acknowledged."""
         self.pongs = 0
+        self.credited: defaultdict[int, int] = defaultdict(int)
+        """WINDOW_UPDATEs that have come, summed by stream."""
         self.stalled: set[int] = set()
         """Streams that get no credit of their own."""
         self.on_head: Callable[[int], object] | None = None
@@ -138,13 +146,17 @@ class H2Peer:
         match frame:
             case SettingsFrame() if "ACK" not in frame.flags:
                 self._initial = frame.settings.get(SettingsFrame.INITIAL_WINDOW_SIZE, self._initial)
+                self.settings.append(dict(frame.settings))
                 return [SettingsFrame(flags=["ACK"])]
+            case SettingsFrame():
+                self.acknowledged += 1
             case PingFrame() if "ACK" in frame.flags:
                 self.pongs += 1
             case PingFrame():
                 return [PingFrame(0, frame.opaque_data, flags=["ACK"])]
             case WindowUpdateFrame():
                 self._credit[number] += frame.window_increment
+                self.credited[number] += frame.window_increment
             case HeadersFrame():
                 assert "END_HEADERS" in frame.flags, "no test sends heads as long as that"
                 self.streams[number].heads.append(
@@ -159,6 +171,7 @@ class H2Peer:
                 self.streams[number].reset = frame.error_code
             case GoAwayFrame():
                 self.goaways.append((frame.error_code, frame.last_stream_id))
+                self.debug.append(frame.additional_data)
             case _:
                 pass
         return []

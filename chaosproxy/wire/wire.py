@@ -40,6 +40,7 @@ class Wire(Sending):
         """Called with the time at which `ring` is wanted; infinite: never again."""
         self.on_full: Callable[[], None] | None = None
         """Called when what a ring has let go does not fit into the socket: somebody has to wait for `writable`."""
+        self.on_close: Callable[[], None] | None = None
         self._role = role
         self.began = began
         self._closed = False
@@ -157,6 +158,10 @@ class Wire(Sending):
             self._lost = self._error
         return b"" if self._last_is_through and self._lost is None else None
 
+    def end(self, abort: Abort) -> None:
+        """Whoever speaks here is to end it so, for a fault of its own."""
+        self._end(abort)
+
     def _end(self, abort: Abort) -> None:
         """A fault ends the connection, behind the data that it has let pass."""
         if self.ended is not None:
@@ -200,6 +205,8 @@ class Wire(Sending):
         if not self._closed:
             self._closed = True
             self._layers.close(trio.current_time())
+            if self.on_close is not None:
+                self.on_close()
         if self.on_due is not None:
             self.on_due(math.inf)
         self._reading.close()

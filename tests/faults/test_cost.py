@@ -98,6 +98,8 @@ def modes() -> Iterator[FaultSpec]:
     for name, kind in sorted(REGISTRY.items()):
         if not kind.__module__.startswith(chaosproxy.faults.__name__):
             continue
+        if not kind.in_hops:
+            continue
         page = (FAULTS / f"{name}.md").read_text(encoding="utf-8")
         rules = [rule for text in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) for rule in load(text).rules]
         shown = [fault for rule in rules for fault in rule.faults if fault.name == name]

@@ -17,9 +17,9 @@ def test_what_we_write_is_what_hyperframe_writes():
 
 
 def test_a_goaway_says_why_in_ascii_and_briefly():
-    long = frames.goaway(codes.PROTOCOL_ERROR, 7, "x" * 300)
+    long = frames.goaway(codes.PROTOCOL_ERROR, 7, frames.brief("x" * 300))
     assert long == GoAwayFrame(0, 7, codes.PROTOCOL_ERROR, additional_data=b"x" * 200).serialize()
-    assert frames.goaway(0, 0, "\u20ac").endswith(b"?")
+    assert frames.goaway(0, 0, frames.brief("\u20ac")).endswith(b"?")
 
 
 @pytest.mark.parametrize(

@@ -300,7 +300,7 @@ def test_the_connection_is_cut_and_takes_the_siblings_along(server, manner, clos
     [gone] = server.session.resume()
     assert (gone.stream, gone.abort.cause, gone.abort.origin, gone.abort.scope) == (
         3,
-        "cut",
+        "connection",
         Peer.PROXY,
         Scope.CONNECTION,
     )
@@ -327,7 +327,7 @@ def test_goaway_kills_what_lies_above_and_lets_the_rest_run(server):
     written = server.written()
     assert kinds(written) == [("HEADERS", 5, False), ("GOAWAY", 0, False)]
     assert written[-1].body == (11, 1)
-    assert [(gone.stream, gone.abort.cause) for gone in server.session.resume()] == [(3, "goaway")]
+    assert [(gone.stream, gone.abort.cause) for gone in server.session.resume()] == [(3, "connection")]
     assert server.feed(server.headers(7, (*GET, (b"x", b"kept in step")), end=True), server.data(7, b"late")) == []
     assert server.written() == []
     assert server.session.closing is None

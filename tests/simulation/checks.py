@@ -60,7 +60,7 @@ def _mentions(document: object, *words: str) -> bool:
 
 def lies(world: World) -> bool:
     """A fault says what is not true of a body, or spells it as a strict reader does not read: that reader may stop."""
-    return _mentions(world.document, "chunk_syntax", "'framing'")
+    return _mentions(world.document, "chunk_syntax", "'framing'", "'garbage'")
 
 
 def may_wait(world: World) -> bool:
@@ -118,7 +118,8 @@ def _received(world: World, got: Got, record: ExchangeRecord, met: Met) -> Itera
     end = record.end
     ended_here = end is not None and (end.by, end.how) == ("proxy", "clean") and end.cause is not None
     if met.edits(Way.RESPONSE):
-        if all(spec.codes_body for spec in met.of(Way.RESPONSE) if spec.edits):
+        coded = all(spec.codes_body for spec in met.of(Way.RESPONSE) if spec.edits)
+        if coded and not met.rewrites(Way.RESPONSE):
             coding = got.headers.get(b"content-encoding", [b""])
             if coding in ([b"gzip"], [b"deflate"]):
                 body = decoded(coding[0], bytes(got.body))

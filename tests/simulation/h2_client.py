@@ -57,6 +57,7 @@ class _Client(Talk):
         self.streams[stream] = got
         try:
             self.core.send_headers(stream, _asking(ask), end_stream=not ask.body)
+            self.core.ping(b"anybody?")
             got.asked = True
             await self.flush()
             for pause, piece in ask.pieces:

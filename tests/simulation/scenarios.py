@@ -154,11 +154,15 @@ def fault(random: Random, wanted: str = "") -> Mapping:
             return found
 
 
-def below(random: Random) -> Mapping:
-    """One fault under `connections`."""
+def below(random: Random, wanted: str = "") -> Mapping:
+    """One fault under `connections`, any or the one that is wanted."""
     while True:
-        name = random.choice([name for name, spec in FAULTS.items() if spec.on_connections])
+        name = wanted or random.choice(
+            [name for name, spec in FAULTS.items() if spec.on_connections or spec.on_sessions]
+        )
         match = maybe(random, protocol=random.choice(["h2", "http/1.1"]), number=random.choice([1, "2-"]))
+        if FAULTS[name].on_sessions:
+            match = {}  # where it can act at all
         match["side"] = random.choice(["client", "upstream"])
         entry = {"match": match, "faults": [{name: parameters(random, FAULTS[name])}]}
         if accepted({"connections": [entry]}):
@@ -197,11 +201,13 @@ def scenario(random: Random, turn: int) -> Mapping | None:
         return None
     options = maybe(random, max_connections=random.randint(1, 2), balance="connection", accept_encoding="keep")
     while True:
-        rules = [rule(random, IN_HOPS[turn % len(IN_HOPS)])]
+        wanted = list(FAULTS)[turn % len(FAULTS)]
+        under = not FAULTS[wanted].in_hops
+        rules = [rule(random, "" if under else wanted)]
         document: Mapping = {"version": 1, "rules": rules + [rule(random)] * (random.random() < 0.3)}
         if options:
             document["upstream"] = options
-        if random.random() < 0.1:
-            document["connections"] = [below(random)]
+        if under or random.random() < 0.1:
+            document["connections"] = [below(random, wanted if under else "")]
         if accepted(document):
             return {**document, "expect": EXPECT} if turn % 3 == 0 else document
