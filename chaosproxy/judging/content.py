@@ -49,6 +49,11 @@ class Header(Check):
         return found(record, good, f"{self.name_}: {', '.join(values)}")
 
 
+_BY = ("client", "upstream", "proxy")
+_HOW = ("clean", "fin", "rst", "fin_mid_chunk", "no_close_notify", "silence", "stream:CODE", "goaway:CODE")
+_WITH_CODE = ("stream:", "goaway:")
+
+
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended(Check):
@@ -67,6 +72,14 @@ class Ended(Check):
     def expected(self) -> str:
         said = [f"{key} {value}" for key, value in self._asked()]
         return f"an end {', '.join(said)}" if said else "an end"
+
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        known = {"by": _BY, "how": _HOW}
+        return [
+            ((key,), f"nothing ends like that: `{key}` is one of {', '.join(known[key])}")
+            for key, pattern in self._asked()
+            if key in known and not pattern.startswith(_WITH_CODE) and not any(glob(pattern, one) for one in known[key])
+        ]
 
     def _asked(self) -> list[tuple[str, str]]:
         return [(key, value) for key in ("by", "how", "cause") if (value := getattr(self, key)) is not None]

@@ -97,3 +97,10 @@ CUT = Fired(0.3, "cut", 0, "nginx", "rst after event 3")
 def test_fired(check, faults, good, seen):
     finding = check.see(met(exchange(), *faults))
     assert finding is None if good is None else (finding.good, finding.seen) == (good, seen)
+
+
+def test_an_end_that_there_is_not_is_a_mistake():
+    with pytest.raises(ScenarioError) as raised:
+        load("version: 1\nexpect:\n- ended: {by: sombody, how: clena}\n- ended: {by: pro*, how: stream:*}\n")
+    assert [(one.line, one.column) for one in raised.value.problems] == [(3, 15), (3, 29)]
+    assert "`by` is one of client, upstream, proxy" in raised.value.problems[0].message
