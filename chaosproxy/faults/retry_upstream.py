@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 from chaosproxy.chain.actions import FOREVER, Actions, Again, Finish, Rest
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
-from chaosproxy.model.messages import Abort, Event, ResponseHead
+from chaosproxy.model.messages import Abort, Event, Interim, ResponseHead
 from chaosproxy.model.units import Count, Duration, Within, show_duration
 from chaosproxy.model.vocabulary import Moment
 
@@ -71,7 +71,7 @@ class RunningRetry(Fault):
     """Rests; the heads and the ending of each try are shown to it."""
 
     rest = FOREVER
-    sees = (ResponseHead, Abort)
+    sees = (Interim, ResponseHead, Abort)
 
     def __init__(self, spec: RetryUpstream, context: Context) -> None:
         self._spec = spec
@@ -109,6 +109,8 @@ class RunningRetry(Fault):
                     return self._again(f"status {status}", (event,))
                 self._passed = True
                 return (event, self._until_body(now))
+            case Interim() if self._passed:
+                return ()  # in the middle of a body it would be a part of it
             case Abort() if self._left and "error" in self._spec.on and (self._spec.mid_stream or not self._passed):
                 return self._again(event.cause, (event,))
             case _:

@@ -8,7 +8,7 @@ import pytest
 from chaosproxy.chain.fault import Context
 from chaosproxy.faults import ClientAbort, RetryUpstream, Timeout
 from chaosproxy.model.headers import first
-from chaosproxy.model.messages import Abort, Data, End, RequestHead, ResponseHead
+from chaosproxy.model.messages import Abort, Data, End, Interim, RequestHead, ResponseHead
 from chaosproxy.model.vocabulary import Framing, Peer
 from chaosproxy.testing import Upload, check_fault, play
 from chaosproxy.testing.play import GET, POST, SSE
@@ -146,6 +146,14 @@ def test_the_whole_answer_comes_behind_the_part_that_had_gone_on():
     assert answer(played) == (200, ONE + ONE + TWO, End)
     assert len([event for _, event in played.out if isinstance(event, ResponseHead)]) == 1
     assert played.records_out == 3
+
+
+@pytest.mark.parametrize("lazy", [True, False])
+def test_what_the_next_one_says_in_advance_is_not_put_into_the_middle(lazy):
+    early = Interim(103)
+    played = play([AGAIN], [(0.5, early), (1.0, SSE), (1.0, ONE), (2.0, RESET), (3.0, early), *GOOD], lazy=lazy)
+    assert [time for time, event in played.out if event is early] == [0.5]
+    assert played.data == ONE + ONE + TWO
 
 
 def test_a_silence_in_the_middle():
