@@ -103,6 +103,7 @@ PUBLIC = {
         "Stall",
         "Strip",
         "Timeout",
+        "Tls",
         "Window",
     ],
     "chaosproxy.testing": [

@@ -45,6 +45,7 @@ from chaosproxy.faults.slow_reader import SlowReader
 from chaosproxy.faults.stall import Stall
 from chaosproxy.faults.strip import Strip
 from chaosproxy.faults.timeout import Timeout
+from chaosproxy.faults.tls import Tls
 from chaosproxy.faults.window import Window
 
 __all__ = [
@@ -89,5 +90,6 @@ __all__ = [
     "Stall",
     "Strip",
     "Timeout",
+    "Tls",
     "Window",
 ]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from chaosproxy.chain.actions import FOREVER, Actions, Finish, Note
+from chaosproxy.chain.connection_spec import ConnectionSpec
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context, Fault, register
-from chaosproxy.faults.on_connection import ConnectionSpec
 from chaosproxy.model.messages import Data, Event
 from chaosproxy.model.units import Count, Duration, Within, counted, show_duration
 from chaosproxy.model.vocabulary import BothWays, Way

@@ -10,6 +10,7 @@ from functools import partial
 import trio
 
 from chaosproxy.chain.conduct import Conduct
+from chaosproxy.chain.connection_spec import ConnectionSpec
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.placed import Noted, Placed
 from chaosproxy.errors import UpstreamFault
@@ -56,6 +57,12 @@ def _raw(placed: list[Placed]) -> list[Placed]:
     return [one for one in placed if one.spec.on_connections]
 
 
+def _flaws(entry: Connection) -> frozenset[str]:
+    """What is wrong with the certificate that a connection is shown."""
+    specs = (spec for spec in entry.faults if isinstance(spec, ConnectionSpec))
+    return frozenset[str]().union(*(spec.flaws for spec in specs))
+
+
 class ConnectionFaults:
     """The `connections:` of one scenario."""
 
@@ -70,7 +77,9 @@ class ConnectionFaults:
             for spec, label in zip(entry.faults, Hop(None, entry.faults).labels, strict=True)
         }
 
-    def wired(self, transport: Transport, role: Role, number: int) -> tuple[Transport, Wire | None]:
+    def wired(
+        self, transport: Transport, role: Role, number: int, *, tls: bool = False
+    ) -> tuple[Transport, Wire | None]:
         """`transport`, under a wire if an entry may concern this connection; what is known now is armed now."""
         side, entries = self._concerning(role, number)
         if not entries:
@@ -81,7 +90,9 @@ class ConnectionFaults:
         wire.on_due = WireRing(wire, self._alarm).set
         for index, entry in entries:
             if entry.match.protocol is None and entry.match.sni is None:
-                wire.arm(_raw(self._placed(index, entry, number, now, tls=False)), now)
+                wire.arm(_raw(self._placed(index, entry, number, now, tls=tls)), now)
+                if role is Role.SERVER:
+                    wire.flaws |= _flaws(entry)
         wire.begin(now)
         return wire, wire
 

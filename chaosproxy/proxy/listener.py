@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import trio
 
 from chaosproxy.wire import listen
+from chaosproxy.wire.flaws import flawed
 from chaosproxy.wire.memory import Memory, TlsError
 from chaosproxy.wire.plain import Plain
 from chaosproxy.wire.transport import Transport
@@ -25,7 +26,8 @@ HANDSHAKE = 10.0
 
 log = logging.getLogger("chaosproxy")
 
-Admit = Callable[[Transport], tuple[int, Transport, Wire | None]]
+Admit = Callable[[Transport, bool], tuple[int, Transport, Wire | None]]
+"""The second: a handshake will follow."""
 Accept = Callable[[int, Transport, Wire | None], None]
 
 
@@ -35,6 +37,7 @@ class Listener:
     def __init__(self, sock: socket.socket, host: str, tls: ssl.SSLContext | None) -> None:
         self._socket = sock
         self._tls = tls
+        self._flawed: dict[frozenset[str], ssl.SSLContext] = {}
         self._scope = trio.CancelScope()
         port = sock.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
@@ -52,14 +55,23 @@ class Listener:
                         if self._scope.cancel_called:
                             break  # closed after a client had woken us and before we could take it
                         raise
-                    number, transport, wire = admit(Plain(connection))
+                    number, transport, wire = admit(Plain(connection), self._tls is not None)
                     if self._tls is None:
                         accept(number, transport, wire)
                     else:
-                        nursery.start_soon(self._shake, number, transport, wire, self._tls, accept)
+                        nursery.start_soon(self._shake, number, transport, wire, self._shown(self._tls, wire), accept)
                     if not count % ACCEPTS_PER_TURN:
                         await trio.lowlevel.checkpoint()
             nursery.cancel_scope.cancel()
+
+    def _shown(self, own: ssl.SSLContext, wire: Wire | None) -> ssl.SSLContext:
+        """The context of a handshake: another one where the certificate is to be wrong."""
+        flaws = frozenset[str]() if wire is None else wire.flaws
+        if not flaws:
+            return own
+        if flaws not in self._flawed:
+            self._flawed[flaws] = flawed(own, flaws)
+        return self._flawed[flaws]
 
     @staticmethod
     async def _shake(number: int, below: Transport, wire: Wire | None, context: ssl.SSLContext, accept: Accept) -> None:

@@ -143,10 +143,10 @@ class Proxy:
 
     # ---- clients
 
-    def admit(self, transport: Transport) -> tuple[int, Transport, Wire | None]:
-        """A client has connected: its number, and the transport to go on with."""
+    def admit(self, transport: Transport, tls: bool = False) -> tuple[int, Transport, Wire | None]:
+        """A client has connected: its number, and the transport to go on with, `tls`: with a handshake."""
         self._client_count += 1
-        wired, wire = self._faults.wired(transport, Role.SERVER, self._client_count)
+        wired, wire = self._faults.wired(transport, Role.SERVER, self._client_count, tls=tls)
         return self._client_count, wired, wire
 
     def accept(self, number: int, transport: Transport, wire: Wire | None) -> None:

@@ -6,12 +6,13 @@ its fields, but for the warning about timeouts.
 
 from collections.abc import Iterator, Sequence
 
+from chaosproxy.chain.connection_spec import ConnectionSpec
 from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.model.units import show_duration
 from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario.nodes import Path
 from chaosproxy.scenario.reading import Reader
-from chaosproxy.scenario.schema import Rule
+from chaosproxy.scenario.schema import ConnectionMatch, Rule
 
 MOST = 64
 """Faults of one rule: a piece passes them in one call each, and the stack is not endless."""
@@ -54,6 +55,23 @@ def check_connection(faults: Sequence[FaultSpec], paths: Sequence[Path], reader:
         elif fault.reads_framing:
             reader.complain("a connection has no chunks that could be told; this stands in a hop", path)
         _combinations(fault, path, reader)
+
+
+def check_side(match: ConnectionMatch, faults: Sequence[FaultSpec], paths: Sequence[Path], reader: Reader) -> None:
+    """Some act on one side only, and some before what `match` asks for is known."""
+    for fault, path in zip(faults, paths, strict=True):
+        if not isinstance(fault, ConnectionSpec) or not isinstance(match, ConnectionMatch):
+            continue
+        if match.side is not None and match.side not in fault.sides:
+            reader.complain(
+                f"`{fault.name}` is about connections of clients; this entry is about the upstream's", path, key=True
+            )
+        elif fault.flaws and (match.protocol is not None or match.sni is not None):
+            reader.complain(
+                f"`{fault.name}` shows its certificate before the protocol and the name are known; match by number",
+                path,
+                key=True,
+            )
 
 
 def _combinations(fault: FaultSpec, path: Path, reader: Reader) -> None:

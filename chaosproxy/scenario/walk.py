@@ -103,8 +103,10 @@ class Walk:
         given = self._reader.part(document.CONNECTION, value, path)
         usable = _usable(value) if given is None else given
         faults, paths = self._faults(usable.get("faults", []), (*path, "faults"))
+        match = usable.get("match", ConnectionMatch())
         checks.check_connection(faults, paths, self._reader)
-        return Connection(usable.get("match", ConnectionMatch()), faults)
+        checks.check_side(match, faults, paths, self._reader)
+        return Connection(match, faults)
 
     def _expectation(self, value: object, path: Path) -> Expectation | None:
         """A mapping with one key, or a bare word, which has no parameters."""

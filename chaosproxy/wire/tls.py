@@ -11,8 +11,12 @@ import ssl
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 from chaosproxy.errors import UsageError
+
+if TYPE_CHECKING:
+    import trustme
 
 PROTOCOLS = ("h2", "http/1.1")
 """What is offered to clients by ALPN, the preferred first (RFC 7301)."""
@@ -49,7 +53,7 @@ def server_context(
         return _throw_away(hosts, ca_out, spelt)
     option = spelt("tls")
     certificate, key = _files(setting, option)
-    context = _server()
+    context = ServerContext.make()
     try:
         context.load_cert_chain(certificate, key, password=_no_passphrase)
     except (ssl.SSLError, OSError, ValueError) as error:
@@ -93,26 +97,41 @@ def _wrong_pair(certificate: Path, key: Path, error: Exception) -> str:
     return f"{certificate} and {key} are no certificate with its key: {_said(error)}"
 
 
-def _server() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2  # RFC 9113 section 9.2
-    context.set_alpn_protocols(list(PROTOCOLS))
-    context.sslobject_class = _Greeted
-    context.sni_callback = _remember
-    return context
+class ServerContext(ssl.SSLContext):
+    """A listener's, with what it takes to make another certificate like its own."""
+
+    authority: "trustme.CA | None" = None
+    """Who has signed it, if that is ours."""
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def make(cls) -> Self:
+        """Without a certificate."""
+        context = cls(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2  # RFC 9113 section 9.2
+        context.set_alpn_protocols(list(PROTOCOLS))
+        context.sslobject_class = _Greeted
+        context.sni_callback = _remember
+        return context
+
+
+def fresh_authority() -> "trustme.CA":
+    """One that nobody knows yet."""
+    import trustme  # noqa: PLC0415 - it and its cryptography are loaded only by whoever asks for a CA
+
+    return trustme.CA(organization_name="chaosproxy throw-away CA")
 
 
 def _throw_away(hosts: Sequence[str], ca_out: Path | None, spelt: Spelling) -> tuple[ssl.SSLContext, Path]:
-    import trustme  # noqa: PLC0415 - it and its cryptography are loaded only by whoever asks for a CA
-
     # A zone (fe80::1%eth0) is local to a machine and has no place in a certificate (RFC 6874 section 1).
     named = dict.fromkeys([*NAMES, *(host.partition("%")[0] for host in hosts if host not in _WILDCARDS)])
-    authority = trustme.CA(organization_name="chaosproxy throw-away CA")
-    context = _server()
+    authority = fresh_authority()
+    context = ServerContext.make()
     try:
         authority.issue_cert(*named).configure_cert(context)
     except ValueError as error:
         raise UsageError(f"{spelt('tls')} auto: no certificate can name {', '.join(hosts)}: {error}") from error
+    context.authority, context.names = authority, tuple(named)
     return context, _write_ca(authority.cert_pem.bytes(), ca_out, spelt)
 
 

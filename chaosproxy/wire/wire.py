@@ -41,6 +41,8 @@ class Wire(Sending):
         self.on_full: Callable[[], None] | None = None
         """Called when what a ring has let go does not fit into the socket: somebody has to wait for `writable`."""
         self.on_close: Callable[[], None] | None = None
+        self.flaws = frozenset[str]()
+        """What is to be wrong with the certificate that is shown here."""
         self._role = role
         self.began = began
         self._closed = False

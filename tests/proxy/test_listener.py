@@ -11,7 +11,7 @@ async def test_closing_while_a_client_knocks_is_no_error():
     """The client and the closing are there at one moment; which of the two tasks runs first is Trio's dice, so often."""
     admitted = []
 
-    def admit(transport):
+    def admit(transport, tls):
         admitted.append(transport)
         return len(admitted), transport, None
 

@@ -158,7 +158,7 @@ def test_no_passphrase_is_ever_asked_for_at_a_terminal(pems, monkeypatch):
         def load_cert_chain(self, certificate, key, password=None):
             asked.append(password)  # None would have OpenSSL ask the terminal
 
-    monkeypatch.setattr(tls, "_server", Context)
+    monkeypatch.setattr(tls.ServerContext, "make", Context)
     tls.server_context(f"{pems}/cert.pem:{pems}/key.pem", [], None)
     assert asked[0]() == ""
 
