@@ -6,7 +6,7 @@ Must not know: what any of them does.
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from chaosproxy.faults.on_connection import ConnectionSpec
+from chaosproxy.chain.connection_spec import ConnectionSpec
 from chaosproxy.model.codes import CodeName
 from chaosproxy.model.units import Count, Within
 
