@@ -238,7 +238,7 @@ class Place(ABC):
         """When the fault's own timer fires."""
         if self.away:
             return self.away  # also when what waited here has closed it just before
-        if self.closed:
+        if self.closed or self.inert or self.undecided:
             return math.inf
         rest = self.rest
         if rest is None or self.ended:

@@ -3,9 +3,11 @@
 import pytest
 
 from chaosproxy.chain.endings import Ending
+from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Blackhole, Cut, Stall
-from chaosproxy.model.messages import End
+from chaosproxy.model.messages import End, ResponseHead
+from chaosproxy.model.vocabulary import Framing
 from chaosproxy.testing.together import Asked, play_together
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 11)]
@@ -70,6 +72,22 @@ def test_a_machine_that_several_go_through_is_gone_for_all_of_them():
     first, second = play_together([gone], at_half_past(2))
     assert [time for time, _ in first.body][:3] == [1.25, 2.25, 5.25]
     assert [time for time, _ in second.body][:2] == [1.5, 5.25]
+
+
+def test_it_does_not_come_to_who_is_excepted():
+    """By the request, or by what the answer's head says."""
+    for condition in (Condition(client_headers=(("x-never", "yes"),)), Condition(status=500)):
+        gone = Blackhole(at=Trigger(time=2.0), for_=3.0, scope="all", if_=condition)
+        counted = Blackhole(at=Trigger(time=2.0), for_=3.0, scope="all")
+        for spec, excepted in ((gone, True), (counted, False)):
+            (played,) = play_together([spec], [Asked(STREAM, at=0.0)])
+            assert (played.records_out, played.fired == []) == (10, excepted)
+    mixed = Blackhole(at=Trigger(event=2), for_=3.0, scope="all", if_=Condition(status=200))
+    bad = [(0.5, ResponseHead(500, ((b"content-type", b"text/event-stream"),), framing=Framing.CHUNKED)), *STREAM]
+    first, other = play_together([mixed], [Asked(STREAM, at=0.25), Asked(bad, at=0.5)])
+    assert [time for time, _ in first.body][:3] == [1.25, 2.25, 5.25]
+    assert [time for time, _ in other.body] == [0.5 + time for time, _ in TICKS]
+    assert other.not_fired == [("blackhole", "if")]
 
 
 def test_all_stall_together():
