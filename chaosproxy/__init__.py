@@ -14,13 +14,28 @@ if TYPE_CHECKING:
     from chaosproxy.embedded.opened import OpenProxy, open_proxy
     from chaosproxy.embedded.served import ServedProxy, serve
     from chaosproxy.journal.record import ExchangeRecord
+    from chaosproxy.judging.check import Finding, Verdict, Verdicts
 
-__all__ = ["Error", "ExchangeRecord", "OpenProxy", "ScenarioError", "ServedProxy", "open_proxy", "serve"]
+__all__ = [
+    "Error",
+    "ExchangeRecord",
+    "Finding",
+    "OpenProxy",
+    "ScenarioError",
+    "ServedProxy",
+    "Verdict",
+    "Verdicts",
+    "open_proxy",
+    "serve",
+]
 
 _LATER = {
     "ExchangeRecord": "chaosproxy.journal.record",
+    "Finding": "chaosproxy.judging.check",
     "OpenProxy": "chaosproxy.embedded.opened",
     "ServedProxy": "chaosproxy.embedded.served",
+    "Verdict": "chaosproxy.judging.check",
+    "Verdicts": "chaosproxy.judging.check",
     "open_proxy": "chaosproxy.embedded.opened",
     "serve": "chaosproxy.embedded.served",
 }

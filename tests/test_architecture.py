@@ -60,7 +60,18 @@ OPTIONAL = {"brotli", "backports", "compression", "pytest"}
 """The distribution of a module, where it is not called the same; pydantic's two are part of its documented interface."""
 
 PUBLIC = {
-    "chaosproxy": ["Error", "ExchangeRecord", "OpenProxy", "ScenarioError", "ServedProxy", "open_proxy", "serve"],
+    "chaosproxy": [
+        "Error",
+        "ExchangeRecord",
+        "Finding",
+        "OpenProxy",
+        "ScenarioError",
+        "ServedProxy",
+        "Verdict",
+        "Verdicts",
+        "open_proxy",
+        "serve",
+    ],
     "chaosproxy.faults": [
         "AbortUpstream",
         "Accept",

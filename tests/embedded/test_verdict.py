@@ -20,7 +20,7 @@ def test_of_a_served_proxy(upstream):
         assert [verdict.findings for verdict in proxy.verdict().each] == [(), ()]
         get(proxy.url + "/3")
         proxy.wait(timeout=20)
-        judged = proxy.verdict()
+        judged: chaosproxy.Verdicts = proxy.verdict()
     first, second = judged.each
     assert (judged.good, first.good, second.good) == (False, True, False)
     assert judged.bad == (second,)

@@ -6,7 +6,6 @@ import httpx
 import pytest
 
 import chaosproxy
-from chaosproxy.judging.check import Finding
 from chaosproxy.origin.serving import OriginOptions, serving
 
 LONG = {"model": "any", "stream": True, "max_tokens": 2000, "messages": [{"role": "user", "content": "hi"}]}
@@ -18,7 +17,7 @@ TIME = "3s"
 BROKEN = ["", "disconnect", "engine", "scheduler", "blocks", "engine blocks"]
 
 
-def judged(broken: str) -> Finding:
+def judged(broken: str) -> chaosproxy.Finding:
     """What is found of a server of which these links are broken, when a client has left."""
     expected = {"version": 1, "expect": [{"abort_chain": TIME}]}
     options = OriginOptions(broken=frozenset(broken.split()))
@@ -35,7 +34,7 @@ def judged(broken: str) -> Finding:
 
 
 @pytest.fixture(scope="module")
-def findings() -> dict[str, Finding]:
+def findings() -> dict[str, chaosproxy.Finding]:
     """Of each, all at once: each takes its time."""
     with ThreadPoolExecutor(len(BROKEN)) as threads:
         return dict(zip(BROKEN, threads.map(judged, BROKEN), strict=True))
