@@ -14,7 +14,7 @@ import pytest
 from chaosproxy.errors import Error
 from chaosproxy.pytest_plugin.environment import lead_sdks
 from chaosproxy.pytest_plugin.marker import MARKER, Asked, wrong
-from chaosproxy.pytest_plugin.watch import FAILED, PASSED, sections, watching
+from chaosproxy.pytest_plugin.watch import FAILED, PASSED, begin, sections, watching
 
 if TYPE_CHECKING:
     from chaosproxy.embedded.served import ServedProxy
@@ -62,6 +62,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     elif not wanted and item.get_closest_marker("chaosproxy"):
         wanted.append("chaosproxy")
     names[:] = [*wanted, *(name for name in names if name not in wanted)]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test that is run again begins anew."""
+    begin(item)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # around whatever else changes a report

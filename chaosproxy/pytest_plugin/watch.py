@@ -36,7 +36,7 @@ class Watch:
         self._proxies: list[ServedProxy] = []
         self._told = False
         """What was not as expected is the error itself."""
-        item.stash.setdefault(_WATCHES, []).append(self)
+        item.stash[_WATCHES].append(self)
 
     def add(self, proxy: "ServedProxy") -> None:
         """One more."""
@@ -52,7 +52,8 @@ class Watch:
     def judge(self) -> None:
         """Nothing more will happen: whatever is not as the scenarios expect fails the test."""
         failures = [text for proxy in self._proxies if (text := self._failure(proxy))] if self._judges() else []
-        if failures or _is(self._item, FAILED):
+        failed = self._item.stash[FAILED]
+        if failures or failed:
             for proxy, file in zip(self._proxies, self._reports(), strict=True):
                 if file is not None:
                     reports.write(file, proxy, self._item.nodeid)
@@ -76,7 +77,7 @@ class Watch:
         return [reports.file(self._item, before + number) for number in range(len(self._proxies))]
 
     def _judges(self) -> bool:
-        return self._judge and _is(self._item, PASSED)
+        return self._judge and self._item.stash[PASSED]
 
     def _bad(self, proxy: "ServedProxy") -> "list[Verdict]":
         return [one for one in proxy.verdict().bad if self._strict or one.findings]
@@ -97,8 +98,10 @@ def watching(item: pytest.Item, *, judge: bool, strict: bool = True) -> Iterator
     watch.judge()
 
 
-def _is(item: pytest.Item, key: pytest.StashKey[bool]) -> bool:
-    return item.stash.get(key, False)
+def begin(item: pytest.Item) -> None:
+    """Nothing is known of it; of an earlier run of it no more."""
+    item.stash[PASSED] = item.stash[FAILED] = False
+    item.stash[_WATCHES] = []
 
 
 def sections(item: pytest.Item) -> list[tuple[str, str]]:

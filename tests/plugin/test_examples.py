@@ -4,17 +4,14 @@ import re
 import shutil
 from pathlib import Path
 
-import pytest
-
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
 
 
-@pytest.mark.usefixtures("suite")  # for its clean environment
-def test_the_examples_pass(pytester):
+def test_the_examples_pass(pytester, page):
     for file in EXAMPLES:
         shutil.copy(file, pytester.path)
-    done = pytester.runpytest_subprocess("-W", "error", "--strict-markers", "-p", "no:cacheprovider")
+    done = page(pytester.runpytest_subprocess)
     written = sum(len(re.findall(r"^def test_", file.read_text(), re.MULTILINE)) for file in EXAMPLES)
     outcomes = done.parseoutcomes()
     assert len(EXAMPLES) == 10

@@ -126,14 +126,66 @@ def test_it(chaosproxy):
     assert done.stdout.str().count("FAILED  ended") == 1
 
 
-def test_exchanges_that_still_run_have_time_to_end(suite):
+def test_a_test_that_is_run_again_is_judged_anew(suite, pytester):
+    """As pytest-rerunfailures does it: the same item once more."""
+    pytester.makeconftest(
+        """
+import pytest
+from _pytest.runner import runtestprotocol
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    for last in (False, True):
+        item._initrequest()
+        for report in runtestprotocol(item, nextitem=nextitem, log=False):
+            if last:
+                item.ihook.pytest_runtest_logreport(report=report)
+    return True
+"""
+    )
+    done = suite(
+        late(TRUE)
+        + """
+runs = []
+
+@pytest.mark.chaosproxy(LATE)
+def test_it(chaosproxy):
+    runs.append(1)
+    read(chaosproxy.url + f"/{len(runs)}")
+    assert len(runs) == 2
+
+@pytest.mark.chaosproxy(LATE)
+def test_never(chaosproxy):
+    runs.append(1)
+    read(chaosproxy.url + f"/{len(runs)}")
+    assert False
+""",
+        DEAD,
+        "--chaosproxy-report=kept",
+    )
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["#1 GET /4 *"])
+    done.stdout.no_fnmatch_line("#1 GET /3 *")
+
+
+def test_exchanges_that_still_run_have_time_to_end(suite, monkeypatch):
     """The client leaves only when its own fixture ends, behind the test; what never ends is ended, and judged."""
+    monkeypatch.setattr("chaosproxy.pytest_plugin.watch.SETTLE", 20.0)
     done = suite(
         """
 import socket, pytest
+from chaosproxy.pytest_plugin import watch
 
 WAIT = {"version": 1, "name": "wait", "faults": [{"respond": {"status": 200, "delay": "forever"}}],
         "expect": [{"client_leaves": {"within": "1h"}}]}
+
+kept = []
+
+@pytest.fixture(autouse=True, scope="module")
+def closed():
+    yield
+    for client in kept:
+        client.close()
 
 @pytest.fixture
 def connection(chaosproxy):
@@ -146,13 +198,13 @@ def test_it_leaves(connection):
     pass
 
 @pytest.mark.chaosproxy(WAIT)
-def test_it_stays(chaosproxy, monkeypatch):
-    monkeypatch.setattr("chaosproxy.pytest_plugin.watch.SETTLE", 0.2)
+def test_it_stays(chaosproxy):
+    watch.SETTLE = 0.1
     client = socket.create_connection(("127.0.0.1", int(chaosproxy.url.rpartition(":")[2])))
     client.sendall(b"GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
     while not chaosproxy.timeline():
         pass
-    pytest.client = client
+    kept.append(client)
 """,
         DEAD,
     )

@@ -276,8 +276,8 @@ def test_not_asked(chaosproxy, made_before):
     done.assert_outcomes(passed=4)
 
 
-def test_asyncio_anyio_and_trio_tests(suite, upstream):
-    done = suite(
+def test_asyncio_anyio_and_trio_tests(suite_apart, upstream):
+    done = suite_apart(
         CLIENT
         + """
 import asyncio, anyio, pytest, trio
@@ -319,8 +319,8 @@ async def test_trio_factory(chaosproxy_factory):
     done.assert_outcomes(passed=5)
 
 
-def test_a_suite_that_does_not_use_it_loads_no_proxy(suite):
-    done = suite(
+def test_a_suite_that_does_not_use_it_loads_no_proxy(suite_apart):
+    done = suite_apart(
         """
 import sys
 
@@ -352,42 +352,3 @@ def test_pytest_explains_the_marker_the_fixtures_and_the_option(pytester):
     done.stdout.fnmatch_lines(
         ["*--chaosproxy-upstream=URL*", "*--chaosproxy-report=DIR*", "*chaosproxy_scenario (string)*"]
     )
-
-
-def test_the_openai_client_against_the_embedded_origin(suite):
-    done = suite(
-        """
-import openai, pytest
-
-QUESTION = {"model": "m", "messages": [{"role": "user", "content": "hello"}], "stream": True}
-
-def read(client):
-    return [part.choices[0].delta.content for part in client.chat.completions.create(**QUESTION) if part.choices]
-
-@pytest.fixture
-def client():
-    with openai.OpenAI(max_retries=0, timeout=20) as client:
-        yield client
-
-@pytest.mark.chaosproxy(sdk_env=True, speed=50)
-def test_whole(client, chaosproxy):
-    assert len(read(client)) == 8
-    assert chaosproxy.wait(timeout=20)[0].end.how == "clean"
-    assert chaosproxy.origin.stats()["finished"] == 1
-
-@pytest.mark.chaosproxy("three.yaml", sdk_env=True, speed=50)
-def test_reset(client, chaosproxy):
-    with pytest.raises(openai.APIConnectionError):
-        read(client)
-    assert chaosproxy.wait(timeout=20)[0].response.events_out == 3
-
-@pytest.mark.chaosproxy({"version": 1, "faults": [{"cut": {"at": {"event": 3}, "then": "clean"}}]}, sdk_env=True, speed=50)
-def test_naive(client, chaosproxy):
-    words = read(client)
-    chaosproxy.wait(timeout=20)
-    assert len(words) == 8
-""",
-        "--tb=short",
-    )
-    done.assert_outcomes(passed=2, failed=1)
-    done.stdout.fnmatch_lines(["*assert 3 == 8*", "#1 POST /v1/chat/completions 200 *3 events*: clean by proxy (cut)*"])
