@@ -56,6 +56,7 @@ def test_what_every_fault_stands(spec):
         ("chunk_syntax: {empty_size: 0}", 32, "1 or more"),
         ("chunk_syntax: {extension: ''}", 31, "not empty"),
         ('chunk_syntax: {extension: "a\\nb"}', 31, "printable"),
+        ("chunk_syntax: {extension: é}", 31, "printable ASCII"),
         ('chunk_syntax: {trailers: {"a b": c}}', 38, "a b"),
         ('chunk_syntax: {trailers: {a: "b\\r\\nc"}}', 34, "CR or LF"),
         ("chunk_syntax: {bare_lf: 1}", 29, "true or false"),
