@@ -35,9 +35,10 @@ class AbortChain(Check):
     nothing: ClassVar[str] = "no client left, alone, an upstream that was still answering"
 
     within: Duration
-    """At most so long after the client has left; the upstream is asked then."""
+    """At most so long after the client has left; the upstream is asked then, and a run that ends before has nothing to
+    judge."""
     stats: str = "/stats"
-    """Where the upstream says in JSON what it is at: a path on it, or a URL. Default /stats, as the embedded origin has."""
+    """Where the upstream says in JSON, over HTTP/1.1, what it is at: a path on it, or a URL. Default /stats, as the embedded origin has."""
     links: tuple[tuple[str, str], ...] = ORIGIN
     """From the client inwards: the name of each link, and the dotted path of the number that it brings back to 0. Default
     those of the embedded origin: disconnect, engine, scheduler, blocks."""

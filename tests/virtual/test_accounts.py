@@ -6,6 +6,10 @@ import json
 import pytest
 import trio
 
+from chaosproxy.errors import ScenarioError, UpstreamFault
+from chaosproxy.scenario.load import load
+from chaosproxy.testing.h2_origin import serve_h2
+from chaosproxy.testing.h2_peers import h2_client
 from chaosproxy.testing.peers import Ending, Origin, RawClient
 from chaosproxy.testing.proxied import linked
 
@@ -69,7 +73,7 @@ async def test_where_others_are_served_the_numbers_are_theirs_too(autojump_clock
         assert not verdict(proxied).good
 
 
-async def test_an_address_of_its_own_over_http_1_whatever_the_upstream_speaks(autojump_clock):
+async def test_an_address_of_its_own(autojump_clock):
     served = Origin(FOREVER, ACCOUNT)
     check = {"within": "1s", "stats": "http://elsewhere:9/metrics?format=json"}
     async with linked({"version": 1, "expect": [{"abort_chain": check}]}, served.serve) as proxied:
@@ -100,3 +104,63 @@ async def test_one_that_ends_at_once_does_not(autojump_clock):
         assert verdict(proxied).findings == (), "nobody can say"
         await trio.sleep(5)
         assert len(proxied.exchanges) == 1
+
+
+async def test_over_http_1_whatever_the_upstream_speaks(autojump_clock):
+    served, before = Origin(ACCOUNT), []
+
+    async def answer(peer, number):
+        await peer.headers(number, [(b":status", b"200"), (b"content-type", b"text/event-stream")])
+        await peer.data(number, b"data: a\n\n")
+
+    async def serve(transport):
+        before.append(transport)
+        await (serve_h2(transport, answer) if len(before) == 1 else served.serve(transport))
+
+    async with linked(ONE_SECOND, serve, upstream="h2c://origin") as proxied:
+        async with h2_client(proxied.connect()) as client:
+            await client.request(1)
+            await client.until(lambda: client.streams[1].body)
+        await proxied.finished()
+        assert verdict(proxied).good, verdict(proxied)
+
+
+@pytest.mark.parametrize(
+    ("stats", "said"),
+    [("/stats", "; nobody listens any more"), ("http://", "; upstream 'http://': write http://HOST:PORT")],
+)
+async def test_an_upstream_that_cannot_be_asked(stats, said, autojump_clock):
+    dialled = 0
+
+    async def dialling():
+        nonlocal dialled
+        dialled += 1
+        if dialled > 1:
+            raise UpstreamFault("nobody listens any more")
+
+    scenario = {"version": 1, "expect": [{"abort_chain": {"within": "1s", "stats": stats}}]}
+    async with linked(scenario, Origin(FOREVER).serve, dialling=dialling) as proxied:
+        async with reading(proxied):
+            pass
+        await proxied.finished()
+    assert not verdict(proxied).good
+    assert said in str(verdict(proxied))
+
+
+@pytest.mark.parametrize("script", [[SSE, b"1\r\n"], [SSE + b"zz\r\n"], [b"no HTTP at all\r\n\r\n"]])
+async def test_an_answer_that_is_none(script, autojump_clock):
+    async with linked(ONE_SECOND, Origin(FOREVER, [*script, Ending.RST]).serve) as proxied:
+        async with reading(proxied):
+            pass
+        await proxied.finished()
+        assert not verdict(proxied).good
+        assert "; 1s later" not in str(verdict(proxied))
+
+
+def test_wrong_links_are_mistakes():
+    with pytest.raises(ScenarioError) as raised:
+        load("version: 1\nexpect:\n- abort_chain: {within: 1s, links: {}}\n- abort_chain: {within: 1s, stats: here}\n")
+    assert [(one.line, one.message) for one in raised.value.problems] == [
+        (3, "`abort_chain` needs a link to look at"),
+        (4, "expected a path such as /stats, or a URL"),
+    ]
