@@ -4,6 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from chaosproxy.judging.check import Finding, Verdict
 from chaosproxy.report.pages import write
 from tests.report.examples import examples, plain, verdicts
 
@@ -60,3 +61,10 @@ def test_an_exchange_by_itself_is_no_failure():
     cases = document(examples(), ()).findall(".//testcase")
     assert [case.get("time") for case in cases] == ["0.230", "0.150", "2.090", "0.001", "0.003", "0.000"]
     assert "rst after event 5" in cases[1].find("system-out").text
+
+
+def test_a_failure_names_the_first_that_is_not_so_and_counts_the_others():
+    wrong = [Finding((number,), False, f"seen {number}") for number in (1, 2, 3)]
+    (failure,) = document([plain()], [Verdict("head", "a head", tuple(wrong), "x")]).iter("failure")
+    assert failure.get("message") == "#1: seen 1, and 2 further"
+    assert failure.text.splitlines()[-1].split() == ["#3:", "seen", "3"]

@@ -53,6 +53,12 @@ def test_an_end_stands_behind_the_last_piece_and_says_whether_it_is_clean():
     assert rows(early)["arrivals"].index("✗") == DRAWN // 2 + 1
 
 
+def test_an_upstream_that_is_over_and_does_not_say_how_is_no_broken_one():
+    made = plain()
+    made.upstream.end = None
+    assert rows(made)["arrivals"].endswith("┤")
+
+
 def test_of_what_runs_no_end_is_drawn():
     made = exchange()
     made.arrivals.note(0.5, 1)

@@ -12,7 +12,7 @@ from chaosproxy.journal.record import Ending
 from chaosproxy.report import html, markdown, overview
 from chaosproxy.report.overview import Overview, tone
 from chaosproxy.report.pages import form_of, pieces, write
-from chaosproxy.report.text import WIDTH, painted
+from chaosproxy.report.text import WIDTH, painted, waterfall
 from tests.report.examples import cut, ended, examples, exchange, left, plain, verdicts
 
 FORMS = ("html", "text", "junit", "markdown")
@@ -149,3 +149,29 @@ def test_text_has_eighty_columns_whatever_the_numbers():
     told = "".join(painted([made], (), "t" * 150, lambda text, _: text))
     assert max(map(len, told.splitlines())) <= WIDTH
     assert "not fired: 4 further" in told
+
+
+def test_the_heading_is_cut_where_the_row_ends_and_says_so():
+    made = plain()
+    made.request.path = "/" + "x" * 100
+    heading = next(waterfall(made))
+    assert len(heading) == WIDTH
+    assert heading.endswith("xxx...")
+
+
+def test_what_did_not_act_is_told_up_to_five():
+    made = cut()
+    made.not_fired *= 5
+    told = list(waterfall(made))
+    assert sum(line.startswith("  not fired: timeout") for line in told) == 5
+    assert not any("further" in line for line in told)
+
+
+def test_folded_is_where_it_went():
+    made = plain(3)
+    made.upstream.protocol, made.upstream.connection, made.upstream.stream = "h2", 4, 5
+    page = write([made, exchange(9)], (), "html")
+    assert "<td>http/1.1, connection 3</td>" in page
+    assert "<td>http://127.0.0.1:8000 h2, connection 4, stream 5</td>" in page
+    assert "<td>- not reached</td>" in page
+    assert "<th>authorization</th><td>***</td>" in page

@@ -1,7 +1,7 @@
 """The lines of exchanges, as a person reads them: in order, on lines of their own, whatever a peer has sent."""
 
 from chaosproxy.journal.record import ClientView, Ending, ExchangeRecord, Fired, NotFired
-from chaosproxy.report.line import exchange_line
+from chaosproxy.report.line import FIRED, exchange_line, shown
 from chaosproxy.report.timeline import DETAILED, timeline
 
 
@@ -110,3 +110,18 @@ def test_a_peer_cannot_write_lines_or_escapes_of_its_own():
     assert len(text.splitlines()) == len(timeline([whole()]).splitlines())
     assert not {"\x1b", "\x07", "\r"} & {*text}
     assert "\n" not in exchange_line(nasty)
+
+
+def test_of_many_deeds_a_line_tells_the_first_and_counts_the_others():
+    busy = whole()
+    busy.faults = [Fired(0.01, "mutate", 0, None, str(number)) for number in range(FIRED)]
+    assert exchange_line(busy).endswith("; mutate: 4")
+    busy.faults += busy.faults[:2]
+    busy.faults_dropped = 3
+    assert exchange_line(busy).endswith("; mutate: 4; faults 5 further times")
+
+
+def test_what_is_cut_short_says_so():
+    assert shown("x" * 200) == "x" * 200
+    assert shown("x" * 201) == "x" * 200 + "..."
+    assert shown("\n" * 60) == "\\x0a" * 50 + "..."
