@@ -107,11 +107,23 @@ class OpenProxy:
         return self.exchanges
 
     async def settle(self, timeout: float = 10.0) -> bool:  # noqa: ASYNC109 - as that of `wait`
-        """Until no exchange is running, at most `timeout` seconds of Trio's clock; whether none is."""
-        with trio.move_on_after(timeout):
-            while self.running:
+        """Until no exchange is running, at most `timeout` seconds of Trio's clock, and as long as the upstream is still to be
+        asked what is left of one (`abort_chain`); whether none is."""
+        began = trio.current_time()
+        while (asking := self.unsettled) is not None:
+            with trio.move_on_at(began + timeout + asking) as scope:
                 await self._rung.park()
-        return not self.running
+            if scope.cancelled_caught:
+                return False
+        return True
+
+    @property
+    def unsettled(self) -> float | None:
+        """None where no exchange is running; else how many seconds after its client's leaving the upstream is to be asked
+        what is left of one, at most."""
+        running = self.running
+        questions = (ask for one in running if one.evidence is not None for ask in one.evidence.questions)
+        return max((ask.after for ask in questions), default=0.0) if running else None
 
     def use(self, scenario: Source | None) -> None:
         """New exchanges follow this scenario, its counters at the start; running ones keep what they began with.

@@ -83,13 +83,15 @@ class ServedProxy:
         raise TimeoutError(too_few(self._finished.total, exchanges, timeout, self.timeline()))
 
     def settle(self, timeout: float = 10.0) -> bool:
-        """Until no exchange is running, at most `timeout` seconds; whether none is. It blocks, as `wait` does."""
-        deadline = time.monotonic() + timeout
+        """Until no exchange is running, at most `timeout` seconds, and as long as the upstream is still to be asked what is
+        left of one (`abort_chain`); whether none is. It blocks, as `wait` does."""
+        began = time.monotonic()
         while True:
             seen = self._finished.total  # before the look: whatever finishes behind it is seen by the wait
-            if not self._thread.call(lambda: self._inside.running):
+            asking = self._thread.call(lambda: self._inside.unsettled)
+            if asking is None:
                 return True
-            if not self._finished.wait(seen + 1, deadline - time.monotonic()):
+            if not self._finished.wait(seen + 1, began + timeout + asking - time.monotonic()):
                 return False
 
     def use(self, scenario: Source | None) -> None:

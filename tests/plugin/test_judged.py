@@ -212,6 +212,23 @@ def test_it_stays(chaosproxy):
     done.stdout.fnmatch_lines(["*ERROR at teardown of test_it_stays*", "*#1: it stayed to the end*", "*shutdown*"])
 
 
+def test_what_the_upstream_is_asked_later_is_waited_for(suite, monkeypatch):
+    monkeypatch.setattr("chaosproxy.pytest_plugin.watch.SETTLE", 2.0)
+    done = suite(
+        """
+import urllib.request, pytest
+
+CHAIN = {"version": 1, "name": "chain", "expect": [{"abort_chain": {"within": "2200ms"}}]}
+
+@pytest.mark.chaosproxy(CHAIN)
+def test_it(chaosproxy):
+    with urllib.request.urlopen(chaosproxy.url + "/sse?tokens=1000", timeout=20) as answer:
+        answer.readline()
+"""
+    )
+    done.assert_outcomes(passed=1)
+
+
 def test_the_session_s_proxy_holds_each_test_to_what_it_asked(suite, upstream, pytester):
     """Scenarios side by side, each under its mount: a test is one by its URL, whoever else asks at that moment."""
     pytester.makefile(
