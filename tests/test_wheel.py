@@ -138,7 +138,7 @@ def test_a_project_of_somebody_s_with_tests_of_every_kind(python, tmp_path):
     shutil.copytree(ROOT / "tests" / "sample", project, ignore=shutil.ignore_patterns("__pycache__"))
     argv = [str(python), "-m", "pytest", "-n", "2"]
     done = subprocess.run(argv, cwd=project, capture_output=True, text=True, check=False)
-    assert "13 passed, 1 error" in done.stdout, done.stdout + done.stderr
+    assert "14 passed, 1 error" in done.stdout, done.stdout + done.stderr
     assert "1 of 1 expectation of strict failed" in done.stdout
     assert "FAILED  ended: expected an end how rst" in done.stdout
     assert "chaosproxy origin & chaosproxy run strict.json --upstream http://127.0.0.1:8000 --seed " in done.stdout

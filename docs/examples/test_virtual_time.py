@@ -1,6 +1,7 @@
 """The official OpenAI client meets a minute of silence, in milliseconds: client, proxy and server share Trio's virtual clock.
 
 The client's library is told how connections are made; everything above that, its time-outs too, is as it is shipped.
+(`TrioStream` and `_pool` are names of its own that may change; it offers no public ones for this.)
 """
 
 import httpcore2

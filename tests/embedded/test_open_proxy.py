@@ -213,6 +213,20 @@ async def test_a_link_ends_as_a_connection_does():
         assert await proxy.settle(20)
 
 
+async def test_an_upstream_that_is_a_function_may_speak_http2():
+    heard = []
+
+    async def upstream(stream):
+        heard.append(await stream.receive_some())
+
+    scenario = {"version": 1, "upstream": {"protocol": "h2"}}
+    async with chaosproxy.open_proxy(scenario, upstream=upstream) as proxy, proxy.connect() as client:
+        await client.send_all(GET)
+        assert (await client.receive_some()).startswith(b"HTTP/1.1 502 ")  # it has closed at once
+        await proxy.wait(timeout=20)
+        assert heard[0].startswith(b"PRI * HTTP/2.0")
+
+
 async def test_what_an_upstream_raises_ends_the_block():
     async def upstream(stream):
         await stream.receive_some()
