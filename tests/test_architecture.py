@@ -75,6 +75,7 @@ PUBLIC = {
     "chaosproxy.faults": [
         "AbortUpstream",
         "Accept",
+        "Age",
         "Auth",
         "Bandwidth",
         "Blackhole",
@@ -96,6 +97,7 @@ PUBLIC = {
         "Headers",
         "HoldHead",
         "Inject",
+        "Keepalive",
         "Latency",
         "LineEndings",
         "Linger",

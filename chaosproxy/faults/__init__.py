@@ -6,6 +6,7 @@ clock; it only answers. Must not know: each other, sessions, the scenario's text
 
 from chaosproxy.faults.abort_upstream import AbortUpstream
 from chaosproxy.faults.accept import Accept
+from chaosproxy.faults.age import Age
 from chaosproxy.faults.auth import Auth
 from chaosproxy.faults.bandwidth import Bandwidth
 from chaosproxy.faults.blackhole import Blackhole
@@ -26,6 +27,7 @@ from chaosproxy.faults.grpc_status import GrpcStatus
 from chaosproxy.faults.headers import Headers
 from chaosproxy.faults.hold_head import HoldHead
 from chaosproxy.faults.inject import Inject
+from chaosproxy.faults.keepalive import Keepalive
 from chaosproxy.faults.latency import Latency
 from chaosproxy.faults.line_endings import LineEndings
 from chaosproxy.faults.linger import Linger
@@ -51,6 +53,7 @@ from chaosproxy.faults.window import Window
 __all__ = [
     "AbortUpstream",
     "Accept",
+    "Age",
     "Auth",
     "Bandwidth",
     "Blackhole",
@@ -72,6 +75,7 @@ __all__ = [
     "Headers",
     "HoldHead",
     "Inject",
+    "Keepalive",
     "Latency",
     "LineEndings",
     "Linger",

@@ -6,6 +6,8 @@ for a tunnel is withheld until the answer shows whether there will be one; `resu
 Must not know: who answers, what a client's leaving leads to.
 """
 
+from dataclasses import replace
+
 from chaosproxy.http1.body import RawDecoder, decoder
 from chaosproxy.http1.connection import Connection, Inbound, broken, promised_length
 from chaosproxy.http1.encoder import BodyEncoder
@@ -13,7 +15,7 @@ from chaosproxy.http1.heads import ReceivedRequest, parse_request, request_block
 from chaosproxy.http1.lines import Malformed
 from chaosproxy.http1.writer import interim_head, response_head
 from chaosproxy.model.codes import PROTOCOL_ERROR
-from chaosproxy.model.headers import tokens
+from chaosproxy.model.headers import replaced, tokens
 from chaosproxy.model.messages import Abort, End, Event, Interim, RequestHead, ResponseHead
 from chaosproxy.model.vocabulary import Framing, Peer, Role
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Signal
@@ -25,7 +27,7 @@ WAITING = 64 * 1024
 
 
 class ServerConnection(Connection):
-    __slots__ = ("_block", "_end_owed", "_finished", "_last", "_request", "_scheme", "_told")
+    __slots__ = ("_block", "_end_owed", "_expired", "_finished", "_last", "_request", "_scheme", "_told")
 
     role = Role.SERVER
 
@@ -38,6 +40,8 @@ class ServerConnection(Connection):
         self._request = _NO_REQUEST
         self._last = False
         """No request is read behind the live one."""
+        self._expired = False
+        """The next answer says that it is the last."""
         self._finished = False
         """The client's FIN has come."""
         self._told = False
@@ -165,8 +169,14 @@ class ServerConnection(Connection):
     def open(self) -> int:
         raise AssertionError("a server opens no streams")
 
+    def answers_once_more(self) -> None:
+        """The next answer has `Connection: close` (RFC 9112 section 9.6), and is the last."""
+        self._expired = True
+
     def _write_head(self, head: RequestHead | ResponseHead) -> bytes:
         assert isinstance(head, ResponseHead)
+        if self._expired and head.status != 101:
+            head = replace(head, headers=replaced(head.headers, b"Connection", b"close"))
         written, framing = response_head(head, self._request.method, self._request.version)
         self._encoder = BodyEncoder(framing, promised_length(head.headers) if framing is Framing.LENGTH else None)
         if framing is Framing.CLOSE or head.version == b"1.0" or b"close" in tokens(head.headers, b"connection"):

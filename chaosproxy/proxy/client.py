@@ -42,12 +42,28 @@ class Owner(Protocol):
         ...
 
 
+class Keepers(Protocol):
+    """Who closes it when nothing runs."""
+
+    def began(self) -> None:
+        """A request has come."""
+        ...
+
+    def released(self, now: float) -> None:
+        """An answer has ended."""
+        ...
+
+    def forget(self) -> None:
+        """The connection is gone."""
+        ...
+
+
 class ClientConnection(Carrier[ClientListener]):
     """Signals of the session go to the exchange on their stream; a new stream gets one from the owner."""
 
     __slots__ = (
         "_again", "_first_byte", "_newest", "_owner", "_resuming", "_seen", "_staying", "_watch",
-        "first_stream",
+        "first_stream", "hasty", "keepers",
     )  # fmt: skip
 
     def __init__(
@@ -64,6 +80,9 @@ class ClientConnection(Carrier[ClientListener]):
         if wire is not None:
             wire.on_end = self._ended_by_fault
         self.first_stream = 0
+        self.hasty = False
+        """When it is closed nobody waits for what may be under way: it is answered by a reset."""
+        self.keepers: Keepers | None = None
         self._owner = owner
         self._watch = watch
         self._newest = 0
@@ -104,6 +123,8 @@ class ClientConnection(Carrier[ClientListener]):
         self._newest = stream
         if not self.first_stream:
             self.first_stream = stream
+        if self.keepers is not None:
+            self.keepers.began()
         began = now if self._first_byte is None or self.session.multiplexed else self._first_byte
         self._first_byte = None
         first = signal.events[0]
@@ -130,6 +151,8 @@ class ClientConnection(Carrier[ClientListener]):
         self.read_again()
         self.resume()
         self.flush()
+        if self.keepers is not None:
+            self.keepers.released(self.now())
         if self.over and not self.exchanges and not self._closes_behind_what_is_written():
             self.leave()
 
@@ -151,6 +174,9 @@ class ClientConnection(Carrier[ClientListener]):
                 self.flush()
 
     async def _finish(self) -> None:
+        if self.hasty and not self.broken:
+            self.transport.fin()
+            return
         if self.lingering and self._ending is Closing.FIN and not self.broken:
             with trio.move_on_after(self.lingering) as self._staying:
                 await close.until_left(self.transport)
@@ -225,6 +251,8 @@ class ClientConnection(Carrier[ClientListener]):
     def closed(self, *, lost: bool) -> None:
         self.over = True
         self._stay_no_longer()
+        if self.keepers is not None:
+            self.keepers.forget()
         now = self.now()
         gone = Abort("client:rst", Peer.CLIENT) if lost else Abort("connection", Peer.PROXY)
         for exchange in list(self.exchanges.values()):

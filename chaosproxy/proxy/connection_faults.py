@@ -10,7 +10,7 @@ from functools import partial
 import trio
 
 from chaosproxy.chain.conduct import Conduct
-from chaosproxy.chain.connection_spec import ConnectionSpec
+from chaosproxy.chain.connection_spec import ConnectionSpec, Lifetime
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.placed import Noted, Placed
 from chaosproxy.errors import UpstreamFault
@@ -63,6 +63,13 @@ def _flaws(entry: Connection) -> frozenset[str]:
     return frozenset[str]().union(*(spec.flaws for spec in specs))
 
 
+def _lifetimes(placed: list[Placed]) -> list[Lifetime]:
+    """How long a connection is kept."""
+    specs = ((one.spec, one.context) for one in placed)
+    found = (spec.lifetime(context) for spec, context in specs if isinstance(spec, ConnectionSpec))
+    return [lifetime for lifetime in found if lifetime is not None]
+
+
 class ConnectionFaults:
     """The `connections:` of one scenario."""
 
@@ -109,16 +116,18 @@ class ConnectionFaults:
     def known(self, wire: Wire, role: Role, number: int, protocol: str, server_name: str | None) -> Conduct | None:
         """Now the protocol and the name are known too. What the session on it does otherwise, if it does."""
         now, tls = trio.current_time(), server_name is not None
-        sessions: list[Placed] = []
+        placed: list[Placed] = []
         for index, entry in self._concerning(role, number)[1]:
             match = entry.match
             named = match.sni is None or (server_name is not None and glob(match.sni, server_name))
             if not named or match.protocol not in (None, protocol):
                 continue
-            placed = self._placed(index, entry, number, wire.began, tls=tls)
+            here = self._placed(index, entry, number, wire.began, tls=tls)
             if match.protocol is not None or match.sni is not None:
-                wire.arm(_raw(placed), now)
-            sessions += [one for one in placed if one.spec.on_sessions]
+                wire.arm(_raw(here), now)
+            placed += here
+        wire.lifetimes = _lifetimes(placed) if role is Role.SERVER else []
+        sessions = [one for one in placed if one.spec.on_sessions]
         return Conduct(sessions, wire.notes) if sessions and protocol == "h2" else None
 
     def _concerning(self, role: Role, number: int) -> tuple[str, list[tuple[int, Connection]]]:

@@ -27,6 +27,7 @@ from chaosproxy.proxy.connection import Connection
 from chaosproxy.proxy.dialling import Dial
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.held import HeldRequest
+from chaosproxy.proxy.lifetimes import Keepers
 from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.planner import ClientFacts, Planner
 from chaosproxy.proxy.sessions import SessionRing, session_of
@@ -167,6 +168,8 @@ class Proxy:
             connection = ClientConnection(transport, session, number, self._spawn, self, wire, self._watch)
             if conduct is not None:
                 SessionRing(connection, conduct, self.alarm)
+            if wire is not None and wire.lifetimes:
+                connection.keepers = Keepers(connection, wire, wire.lifetimes, self.alarm)
             self._clients[connection] = None
             self._run(connection, early)
             served = True

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 import trio
 
+from chaosproxy.chain.connection_spec import Lifetime
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.placed import Notes, Placed
 from chaosproxy.errors import FaultBug
@@ -41,6 +42,8 @@ class Wire(Sending):
         self.on_full: Callable[[], None] | None = None
         """Called when what a ring has let go does not fit into the socket: somebody has to wait for `writable`."""
         self.on_close: Callable[[], None] | None = None
+        self.lifetimes: list[Lifetime] = []
+        """How long the connection is kept, for whoever keeps it."""
         self.flaws = frozenset[str]()
         """What is to be wrong with the certificate that is shown here."""
         self._role = role
