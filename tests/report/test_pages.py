@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from chaosproxy.journal.record import Ending
+from chaosproxy.judging.check import Finding, Verdict
 from chaosproxy.report import html, markdown, overview
+from chaosproxy.report.exchange_html import FACTS
 from chaosproxy.report.overview import Overview, tone
 from chaosproxy.report.pages import form_of, pieces, write
 from chaosproxy.report.text import WIDTH, painted, waterfall
@@ -73,10 +75,11 @@ def test_endings_are_counted_with_their_longest_times():
 
 def test_endings_without_number_are_counted_together():
     many = [ended(exchange(), 0.1, Ending("proxy", "clean", f"x{one}")) for one in range(overview.MOST + 30)]
-    found = Overview.of(many)
+    found = Overview.of([*many, many[0]])
     assert len(found.groups) == overview.MOST + 1
     assert found.groups[0].ending == overview.OTHERS
-    assert sum(group.count for group in found.groups) == found.total == len(many)
+    assert {group.ending: group.count for group in found.groups}["clean by proxy (x0)"] == 2
+    assert sum(group.count for group in found.groups) == found.total == len(many) + 1
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -175,3 +178,21 @@ def test_folded_is_where_it_went():
     assert "<td>http://127.0.0.1:8000 h2, connection 4, stream 5</td>" in page
     assert "<td>- not reached</td>" in page
     assert "<th>authorization</th><td>***</td>" in page
+
+
+def test_the_table_of_a_summary_counts_what_it_does_not_tell(monkeypatch):
+    monkeypatch.setattr(markdown, "LATEST", 2)
+    wrong = tuple(Finding((number,), False, f"seen {number}") for number in (1, 2, 3))
+    told = write([plain(1), plain(2)], [Verdict("head", "a head", wrong, "x")], "markdown")
+    assert "| ❌ | `head: a head` | `#1: seen 1` and 2 further |\n" in told
+    assert "<summary>2 exchanges</summary>" in told
+
+
+def test_of_a_head_of_hundreds_of_fields_the_first_are_folded():
+    made = plain()
+    made.request.headers = [[f"x-{number}", "1"] for number in range(FACTS)]
+    assert f"<th>x-{FACTS - 1}</th><td>1</td></tr></table>" in write([made], (), "html")
+    made.request.headers += [["y", "2"]] * 7
+    assert f"<th>x-{FACTS - 1}</th><td>1</td></tr><tr><th>...</th><td>7 further</td></tr></table>" in write(
+        [made], (), "html"
+    )
