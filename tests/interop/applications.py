@@ -80,6 +80,31 @@ async def eventless(answer: Answer) -> None:
     await answer.gone()
 
 
+async def endless(answer: Answer) -> None:
+    """One token; it takes a client that leaves to end this."""
+    await answer.head()
+    await answer.piece(TOKEN)
+    await answer.gone()
+
+
+async def pinging_on(answer: Answer) -> None:
+    """The same, kept alive meanwhile."""
+    await answer.head()
+    await answer.piece(TOKEN)
+    left = asyncio.create_task(answer.gone())
+    while not left.done():
+        await answer.piece(PING)
+        await asyncio.sleep(THINKING / 30)
+
+
+async def long_halting(answer: Answer) -> None:
+    """Time enough for a client to leave in the middle, however busy the machine."""
+    await answer.head()
+    await answer.piece(TOKEN)
+    await asyncio.sleep(4 * THINKING)
+    await answer.end(TOKEN + DONE)
+
+
 async def halting(answer: Answer) -> None:
     """Two tokens with a long silence between them."""
     await answer.head()
@@ -109,6 +134,11 @@ async def busy(answer: Answer) -> None:
     await answer.end(json.dumps({"error": {"message": "busy"}}).encode())
 
 
+async def busy_for_long(answer: Answer) -> None:
+    await answer.head(503, retry_after="30")
+    await answer.end(b"{}")
+
+
 async def failing(answer: Answer) -> None:
     await answer.head(500)
     await answer.end(b"{}")
@@ -120,15 +150,16 @@ async def briefly_busy(answer: Answer) -> None:
     await answer.end(b"{}")
 
 
-BEHAVIOURS = {
-    f"/{one.__name__}": one
-    for one in (whole, bare, headless, eventless, halting, pinging, breaking, busy, failing, briefly_busy)
-}
+BEHAVIOURS = [
+    whole, bare, headless, eventless, endless, halting, long_halting, pinging, pinging_on, breaking, busy, busy_for_long,
+    failing, briefly_busy,
+]  # fmt: skip
+PATHS = {f"/{one.__name__}": one for one in BEHAVIOURS}
 
 
 async def behaving(scope: Message, receive: Receive, send: Send) -> None:
-    """The first part of the path says how."""
+    """The first part of the path says how; OpenAI's client has more behind it."""
     assert scope["type"] == "http"
     while (await receive()).get("more_body"):
         pass
-    await BEHAVIOURS["/" + scope["path"].split("/")[1]](Answer(receive, send))
+    await PATHS["/" + scope["path"].split("/")[1]](Answer(receive, send))

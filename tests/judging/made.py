@@ -4,6 +4,8 @@ from chaosproxy.journal.evidence import Evidence
 from chaosproxy.journal.record import ClientView, Ending, ExchangeRecord, Fired, NotFired
 
 CLEAN = Ending("upstream", "clean")
+CLOCK = 128.0
+"""What the clock said when the first request began: it never begins at 0."""
 
 
 def exchange(
@@ -31,7 +33,7 @@ def exchange(
     record.end, record.times.end, record.times.client_closed = ending, end, left
     if left is not None and ending is CLEAN:
         record.end, record.times.end = Ending("client", "fin"), left
-    record.evidence = Evidence(began, request=body, same=True)
+    record.evidence = Evidence(CLOCK + began, request=body, same=True)
     if head is None:
         return record
     record.response.status, record.response.headers = status, [list(field) for field in headers]

@@ -6,7 +6,7 @@ from chaosproxy.journal.record import Ending
 from chaosproxy.judging.calls import Attempts, GivesUp, NoRetryAfterOutput, RetryAfter, RetryDelay, calls
 from tests.judging.made import exchange
 
-BUSY = {"status": 503, "events": (), "end": 0.1, "ending": Ending("proxy", "clean", "respond")}
+BUSY = {"status": 503, "events": (), "end": 0.125, "ending": Ending("proxy", "clean", "respond")}
 BROKEN = {"ending": Ending("proxy", "fin", "cut")}
 
 
@@ -35,9 +35,9 @@ def test_attempts(check, good):
 
 
 def test_a_retry_storm_is_said_to_be_one():
-    storm = [busy(number, 0.06 * number) for number in range(17)]
+    storm = [busy(number, 0.0625 * number) for number in range(17)]
     (finding,) = Attempts(max=3).look(storm)
-    assert finding.seen == "17 attempts in 960 ms, 2 of them at once"
+    assert finding.seen == "17 attempts in 1000 ms, 2 of them at once"
     assert Attempts(max=3).expected == "at most 3 attempts of each call"
     assert Attempts(max=1).expected == "at most 1 attempt of each call"
     assert Attempts(count=17).look(storm)[0].good
@@ -51,8 +51,10 @@ def test_each_call_counts_for_itself():
 @pytest.mark.parametrize(
     ("check", "good"),
     [
-        (RetryDelay(min=0.9), True),
-        (RetryDelay(min=0.901), True),
+        (RetryDelay(min=0.875), True),
+        (RetryDelay(min=0.8755), True),
+        (RetryDelay(min=0.877), False),
+        (RetryDelay(max=0.875), True),
         (RetryDelay(min=1.0), False),
         (RetryDelay(min=0.5, max=0.8), False),
         (RetryDelay(max=2.0), True),
@@ -60,7 +62,7 @@ def test_each_call_counts_for_itself():
 )
 def test_retry_delay_counts_from_the_end_of_the_attempt_before(check, good):
     (finding,) = check.look([busy(1, 0.0), busy(2, 1.0)])
-    assert (finding.exchanges, finding.good, finding.seen) == ((1, 2), good, "asked again after 900 ms")
+    assert (finding.exchanges, finding.good, finding.seen) == ((1, 2), good, "asked again after 875 ms")
 
 
 def test_retry_delay_of_attempts_that_overlap_is_none():
@@ -140,3 +142,28 @@ def test_a_call_that_was_answered_has_nothing_to_give_up():
 def test_without_a_head_it_has_failed():
     (finding,) = GivesUp(after=1).look([exchange(1, head=None, left=5.0)])
     assert (finding.good, finding.seen) == (True, "1 attempt, the last over after 5000 ms: no head, fin by client")
+
+
+@pytest.mark.parametrize(("status", "failed"), [(200, False), (399, False), (400, True), (503, True)])
+def test_what_has_failed(status, failed):
+    found = GivesUp(after=1).look([exchange(1, status=status)])
+    assert bool(found) is failed
+
+
+@pytest.mark.parametrize(("given", "wrong"), [({}, True), ({"after": 1}, False), ({"within": 1.0}, False)])
+def test_gives_up_needs_a_limit(given, wrong):
+    assert bool(GivesUp(**given).problems()) is wrong
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"), [({}, True), ({"count": 1}, False), ({"max": 1}, False), ({"count": 1, "max": 1}, True)]
+)
+def test_attempts_needs_one_number(given, wrong):
+    assert bool(Attempts(**given).problems()) is wrong
+
+
+def test_what_is_expected_in_words():
+    assert Attempts(count=1).expected == "1 attempt of each call"
+    assert RetryDelay(min=0.5).expected == "at least 500ms between attempts"
+    assert RetryDelay(min=0.5, max=2.0).expected == "at least 500ms and at most 2s between attempts"
+    assert GivesUp(within=2.0).expected == "the client to give up within 2s"
