@@ -52,14 +52,21 @@ class Watch:
     def judge(self) -> None:
         """Nothing more will happen: whatever is not as the scenarios expect fails the test."""
         failures = [text for proxy in self._proxies if (text := self._failure(proxy))] if self._judges() else []
+        self._told = bool(failures)
         failed = self._item.stash[FAILED]
         if failures or failed:
-            for proxy, file in zip(self._proxies, self._reports(), strict=True):
+            failures += self._keep()
+        if failures:
+            raise wrong("\n".join(failures))
+
+    def _keep(self) -> Iterator[str]:
+        """Writes what is asked for; what could not be written, in words."""
+        for proxy, file in zip(self._proxies, self._reports(), strict=True):
+            try:
                 if file is not None:
                     reports.write(file, proxy, self._item.nodeid)
-        if failures:
-            self._told = True
-            raise wrong("\n".join(failures))
+            except OSError as error:
+                yield f"no report in {file}: {error.strerror}"
 
     def sections(self) -> Iterator[tuple[str, str]]:
         """What a report of the failed test shows."""

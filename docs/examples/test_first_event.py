@@ -18,8 +18,8 @@ SLOW = {"x-chaosproxy-gap": "30s"}
 QUESTION = {"model": "m", "messages": [{"role": "user", "content": "hello"}], "stream": True}
 
 
-def first_event(url):
-    with httpx.stream("POST", f"{url}/v1/chat/completions", json=QUESTION, headers=SLOW, timeout=1) as response:
+def first_event(url, patience=60):
+    with httpx.stream("POST", f"{url}/v1/chat/completions", json=QUESTION, headers=SLOW, timeout=patience) as response:
         return next(line for line in response.iter_lines() if line)
 
 
@@ -38,7 +38,7 @@ def test_a_server_that_says_so_is_passed_on_at_once(server, chaosproxy_factory):
 def test_one_that_does_not_is_held(server, chaosproxy_factory):
     nginx = chaosproxy_factory(NGINX, upstream=server.url)
     with pytest.raises(httpx.ReadTimeout):
-        first_event(nginx.url)
+        first_event(nginx.url, patience=1)
     nginx.settle()
     (bad,) = nginx.verdict().bad
     assert "no event" in str(bad)

@@ -21,7 +21,7 @@ expect:
 @pytest.mark.chaosproxy(GOES_SILENT, sdk_env=True)
 def test_the_client_gives_up_on_a_silent_stream():
     words = []
-    with openai.OpenAI(timeout=openai.Timeout(60, read=0.5), max_retries=0) as client:
+    with openai.OpenAI(timeout=openai.Timeout(60, read=2), max_retries=0) as client:
         question = [{"role": "user", "content": "hello"}]
         stream = client.chat.completions.create(model="m", messages=question, stream=True)
         with pytest.raises(openai.APITimeoutError):

@@ -380,3 +380,11 @@ def test_a_wrong_key_of_pytest_s_own_toml_is_one_line(suite, pytester):
     done.assert_outcomes(errors=1)
     done.stdout.fnmatch_lines(["chaosproxy: *pyproject.toml: *'chaosproxy_upstream' expects a list*"])
     done.stdout.no_fnmatch_line("*pytest_plugin*")
+
+
+def test_a_report_that_cannot_be_written_is_one_line(suite, pytester):
+    (pytester.path / "taken").touch()
+    done = suite("def test_it(chaosproxy):\n    assert False", DEAD, "--chaosproxy-report=taken")
+    done.assert_outcomes(failed=1, errors=1)
+    done.stdout.fnmatch_lines(["chaosproxy: no report in *taken*.html: *", "E *assert False"])
+    done.stdout.no_fnmatch_line("*pytest_plugin*")
