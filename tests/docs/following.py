@@ -62,7 +62,7 @@ def commands(text: str) -> list[tuple[str, list[str]]]:
 def essence(line: str) -> str:
     """Without what differs from run to run: numbers, but for a zero that is no time, and how they are aligned; and
     whether a client that leaves had read everything by then, which makes a FIN or a reset of it."""
-    line = re.sub(r"\b(?:fin by client|rst by client(?:; \[Errno \d+\][^;]*)?)", "left by client", line)
+    line = re.sub(r"\b(?:fin by client|rst by client(?:; (?:\[Errno \d+\] )?Connection[^;]*)?)", "left by client", line)
     return " ".join(re.sub(r"(?!0(?![\d.]| ms))\d+(?:\.\d+)?", "N", line).split())
 
 
