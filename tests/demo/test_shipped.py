@@ -40,8 +40,11 @@ NO_OCCASION = {
     "cancelled-streams-linger",
     "split-characters",
     "stopped-reader",
+    "grpc-idle",
+    "six-connections",
 }
-"""Those of a client that leaves, which the demo's does not, and of text, or of so much, that its origin does not send."""
+"""Those of a client that leaves, which the demo's does not, of several connections, and of text, or of so much, that its
+origin does not send."""
 RACES = {"killed-mid-chunk", "total-timeout", "recommended"}
 """Those that a stream may escape whose end comes late together with their time."""
 

@@ -1,0 +1,146 @@
+"""Incidents of connections: what is on the wire, and who copes, in virtual time."""
+
+import contextlib
+
+import pytest
+import trio
+
+from chaosproxy.testing.h2_peers import h2_client
+from chaosproxy.testing.peers import Ending, Origin, RawClient
+from chaosproxy.testing.proxied import Linked, linked
+from tests.virtual.shipped import GET, complete, no_knobs, stream
+
+__all__ = ["no_knobs"]
+
+LONG = 2000.0
+CANCEL = 8
+LARGEST = 2**31 - 1
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+@contextlib.asynccontextmanager
+async def clients(proxied: Linked, count: int):
+    async with contextlib.AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(RawClient(proxied.connect())) for _ in range(count)]
+
+
+async def test_a_reload_ends_all_together(autojump_clock):
+    served = Origin(stream(100, 1))
+    async with linked("reload", served.serve) as proxied, clients(proxied, 5) as streams:
+        for client in streams:
+            await client.send(GET)
+            await trio.sleep(2)
+        assert [await client.read_all(LONG) for client in streams] == [Ending.FIN] * 5
+        assert [client.ended_at for client in streams] == pytest.approx([30] * 5)
+        assert not any(complete(client.received) for client in streams)
+        async with RawClient(proxied.connect()) as again:
+            await again.send(GET)
+            await again.read_all(within=60)
+            assert again.ending is None
+
+
+async def test_the_pool_keeps_it_for_longer(autojump_clock):
+    served = Origin([ANSWER, ANSWER])
+    async with linked("kept-then-closed", served.serve) as proxied:
+        async with RawClient(proxied.connect()) as pooled:
+            await pooled.send(GET)
+            await pooled.read_until(b"ok")
+            assert b"close" not in pooled.received.lower()
+            assert await pooled.read_all(LONG) is Ending.FIN
+            assert pooled.ended_at == pytest.approx(5)
+        assert len(served.requests) == 1
+        async with RawClient(proxied.connect()) as fresh:
+            await fresh.send(GET)
+            await fresh.read_until(b"ok")
+
+
+async def test_closed_right_behind_the_answer(autojump_clock, monkeypatch):
+    monkeypatch.setenv("CHAOS_CLOSE_AFTER", "0s")
+    served = Origin([ANSWER])
+    async with linked("kept-then-closed", served.serve) as proxied, RawClient(proxied.connect()) as pooled:
+        await pooled.send(GET)
+        assert await pooled.read_all(LONG) is Ending.FIN
+        assert complete(pooled.received)
+        assert b"close" not in pooled.received.lower()
+        assert pooled.ended_at == pytest.approx(0)
+
+
+async def test_the_seventh_waits(autojump_clock):
+    served = Origin(stream(100, 1))
+    async with linked("six-connections", served.serve) as proxied, clients(proxied, 7) as streams:
+        for client in streams:
+            await client.send(GET)
+            if client is not streams[-1]:
+                await client.read_until(b"data: 1")
+        assert await streams[-1].read_all(within=30) is Ending.OPEN
+        assert (streams[-1].received, len(served.requests)) == (b"", 6)
+        streams[0].transport.close()
+        await streams[-1].read_until(b"data: 1")
+
+
+async def test_an_age_moves_connections(autojump_clock):
+    served = Origin(*[stream(100, 1)] * 2, [ANSWER], [ANSWER])
+    async with linked("moved-by-age", served.serve) as proxied:
+        async with h2_client(proxied.connect()) as client:
+            await client.request(1, "/sse")
+            assert await client.until_ended(LONG) is Ending.FIN
+            ended = trio.current_time()
+            assert client.goaways == [(0, LARGEST), (0, 1)]
+            assert 64 <= ended <= 76
+            assert not client.streams[1].ended
+        async with RawClient(proxied.connect()) as client:
+            await client.send(GET)
+            assert await client.read_all(LONG) is Ending.FIN
+            assert not complete(client.received)
+            assert 64 <= trio.current_time() - ended <= 76
+
+
+async def test_a_part_of_the_streams(autojump_clock):
+    served = Origin(stream(60, 1))
+    async with linked("some-streams-cancelled", served.serve) as proxied, h2_client(proxied.connect()) as client:
+        numbers = range(1, 21, 2)
+        for number in numbers:
+            await client.request(number, "/sse")
+        await client.until(lambda: all(client.streams[number].over for number in numbers), within=LONG)
+        reset = [number for number in numbers if client.streams[number].reset is not None]
+        assert len(reset) == 3
+        assert {client.streams[number].reset for number in reset} == {CANCEL}
+        assert all(29 <= client.streams[number].frames[-1][0] <= 30 for number in reset)
+        assert all(client.streams[number].ended for number in numbers if number not in reset)
+        assert (client.ending, client.goaways) == (None, [])
+        records = [record for record in proxied.exchanges if record.end.cause == "cut"]
+        assert [record.upstream.end.cause for record in records] == ["cut"] * 3
+
+
+async def test_a_dead_link_says_nothing(autojump_clock):
+    served = Origin(stream(1000, 1))
+    async with linked("half-open", served.serve) as proxied:
+        async with h2_client(proxied.connect()) as dead:
+            await dead.request(1, "/sse")
+            await trio.sleep(9.5)
+            await dead.ping()
+            await dead.until(lambda: dead.pongs == 1)
+            await trio.sleep(1)
+            heard = len(dead.streams[1].frames)
+            await dead.ping()
+            await trio.sleep(600)
+            assert (dead.pongs, dead.ending, len(dead.streams[1].frames)) == (1, None, heard)
+        async with RawClient(proxied.connect()) as fresh:
+            await fresh.send(GET)
+            await fresh.read_until(b"data: 20")
+
+
+async def test_the_next_replica_does_not_know(autojump_clock):
+    begun = b"HTTP/1.1 200 OK\r\nMcp-Session-Id: one\r\nContent-Length: 2\r\n\r\nok"
+    served = Origin([begun], [ANSWER], [ANSWER])
+    post = b"POST /mcp HTTP/1.1\r\nHost: x\r\n%sContent-Length: 0\r\n\r\n"
+    async with linked("lost-session", served.serve) as proxied, RawClient(proxied.connect()) as client:
+        await client.send(post % b"")
+        await client.read_until(b"ok")
+        await client.send(post % b"Mcp-Session-Id: one\r\n")
+        await client.read_until(b"404 Not Found")
+        await client.read_until(b"Session not found")
+        assert len(served.requests) == 1
+        await client.send(post % b"Mcp-Session-Id: one\r\n")
+        while client.received.count(b" 200 OK") < 2:
+            assert await client.read()
