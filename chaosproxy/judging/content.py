@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from chaosproxy.journal.mask import is_secret
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Check, Finding, found, register
+from chaosproxy.judging.words import ended_at, how_it_ended, last_byte, ms
 from chaosproxy.model.globs import glob
 
 
@@ -90,7 +91,10 @@ class Ended(Check):
             return found(record, False, "no end yet")
         good = all(glob(pattern, getattr(end, key) or "") for key, pattern in self._asked())
         cause = f", cause {end.cause}" if end.cause else ""
-        return found(record, good, f"{end.how} by {end.by}{cause}", "client_closed", "end")
+        at, last = ended_at(record), last_byte(record)
+        since = f", {ms(at - last)} after the last byte" if last is not None else ""
+        seen = f"{how_it_ended(record)}{cause}; {ms(at)} after the request{since}"
+        return found(record, good, seen, "client_closed", "end")
 
 
 @register

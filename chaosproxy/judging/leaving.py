@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Check, Finding, found, register
-from chaosproxy.judging.words import how_it_ended, left_at, limit, ms
+from chaosproxy.judging.words import how_it_ended, last_byte, left_at, limit, ms
 from chaosproxy.model.units import Count, Duration
 
 Place = Literal["request", "head", "last_byte", "last_event", "last_content"]
@@ -137,11 +137,11 @@ class ClientLeaves(Check):
 
 def _came(record: ExchangeRecord) -> dict[Place, float | None]:
     """When the client had each of these last."""
-    times, bytes_out = record.times, [seconds for seconds, _ in record.deliveries]
+    times = record.times
     return {
         "request": 0.0,
         "head": times.head_sent,
-        "last_byte": bytes_out[-1] if bytes_out else None,
+        "last_byte": last_byte(record),
         "last_event": times.last_event_out,
         "last_content": record.evidence.last_content if record.evidence is not None else None,
     }

@@ -21,6 +21,11 @@ def ended_at(record: ExchangeRecord) -> float:
     return min(ends, default=0.0)
 
 
+def last_byte(record: ExchangeRecord) -> float | None:
+    """When the last piece of the body went to the client."""
+    return max((seconds for seconds, _ in record.deliveries), default=None)
+
+
 def left_at(record: ExchangeRecord) -> float | None:
     """When the client left; None where it did not, also where it only closed its sending side and was served."""
     served = record.end is not None and record.end.by != "client"

@@ -56,7 +56,14 @@ def test_a_secret_is_there_or_not_but_nobody_knows_what_it_says():
 )
 def test_ended(asked, good):
     finding = Ended(**asked).see(exchange(ending=Ending("proxy", "fin", "timeout:idle")))
-    assert (finding.good, finding.seen) == (good, "fin by proxy, cause timeout:idle")
+    assert (finding.good, finding.seen) == (
+        good,
+        "fin by proxy, cause timeout:idle; 500 ms after the request, 100 ms after the last byte",
+    )
+
+
+def test_an_end_without_a_body():
+    assert Ended().see(exchange(head=None, left=2.0)).seen == "fin by client; 2000 ms after the request"
 
 
 def test_an_end_without_a_cause_matches_no_cause_that_is_asked_for():

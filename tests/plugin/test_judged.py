@@ -45,7 +45,7 @@ def test_it_looks_itself(chaosproxy):
             "*ERROR at teardown of test_it *",
             "chaosproxy: 1 of 2 expectations of late failed",
             "FAILED  ended: expected an end by upstream",
-            "*#1: clean by proxy, cause respond",
+            "*#1: clean by proxy, cause respond*",
             "*ms  end: clean by proxy (respond)",
             "*- chaosproxy http://127.0.0.1:*, late, seed 7 -*",
             "#1 GET /asked 200 *",
@@ -191,6 +191,8 @@ def closed():
 def connection(chaosproxy):
     with socket.create_connection(("127.0.0.1", int(chaosproxy.url.rpartition(":")[2]))) as client:
         client.sendall(b"GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+        while not chaosproxy.timeline():
+            pass
         yield client
 
 @pytest.mark.chaosproxy(WAIT)
