@@ -123,6 +123,10 @@ class Upstream:
         if offers[0] == "h2":
             self._without_h2 = connection.session.protocol != "h2"
         self.connections.append(connection)
+        if not connection.session.reusable:  # to dial once more would be to dial for ever
+            connection.session.close()
+            connection.flush()
+            self._fail(offers, f"{self.address.url} takes no request on a connection that has just begun")
         self.serve()
 
     def _fail(self, offers: Offers, reason: str) -> None:

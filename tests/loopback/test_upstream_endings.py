@@ -268,3 +268,21 @@ async def test_an_unknown_certificate_is_a_502(certificates, tmp_path):
         await client.send(GET)
         await client.read_until(b"certificate")
         assert client.head.startswith(b"HTTP/1.1 502 ")
+
+
+async def test_a_connection_that_takes_no_request_from_its_beginning_is_not_dialled_for_ever():
+    async def never(peer, stream):
+        pytest.fail("a request has been sent")
+
+    gone = {"version": 1, "connections": [{"match": {"side": "upstream"}, "faults": [{"goaway": {"way": "response"}}]}]}
+    async with (
+        h2_origin(never) as url,
+        proxy_on(gone, url) as proxied,
+        await RawClient.connect("127.0.0.1", proxied.port) as client,
+    ):
+        with trio.fail_after(20):
+            await client.send(GET)
+            await client.read_until(b"just begun")
+        assert client.head.startswith(b"HTTP/1.1 502 ")
+        record = await proxied.last()
+    assert (record.end.by, record.end.cause) == ("proxy", "upstream:unreachable")
