@@ -9,7 +9,7 @@ from chaosproxy.chain.actions import Finish, Reply
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.model.codes import INTERNAL_ERROR
 from chaosproxy.model.headers import Headers, first, replaced
-from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, ResponseHead, Trailers
+from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, ResponseHead, Trailers, in_chunks
 from chaosproxy.model.vocabulary import Framing, Manner, Peer, Scope
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def breaks_in_chunk(finish: Finish, out: "Place") -> bool:
     """Whether it ends in the middle of a chunk that has been announced whole: on HTTP/1 with a chunked body."""
     if chosen(finish, out).kind != "fin_mid_chunk" or out.placed.context.protocol == "h2":
         return False
-    return isinstance(out.head, ResponseHead) and out.head.framing is Framing.CHUNKED
+    return isinstance(out.head, ResponseHead) and in_chunks(out.head)
 
 
 def _possible(ending: Ending, out: "Place") -> bool:

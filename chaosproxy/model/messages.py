@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from chaosproxy.model.asked import Asked
 from chaosproxy.model.codes import INTERNAL_ERROR
-from chaosproxy.model.headers import Headers
+from chaosproxy.model.headers import Headers, first
 from chaosproxy.model.vocabulary import Framing, Manner, Peer, Scope
 
 
@@ -156,6 +156,13 @@ class Goaway:
 
 
 Event = RequestHead | ResponseHead | Interim | Data | Trailers | End | Abort | Goaway
+
+
+def in_chunks(head: ResponseHead) -> bool:
+    """Whether HTTP/1.1 carries the body in chunks, over whatever protocol the head has come."""
+    if head.framing is Framing.STREAM:
+        return not head.final and first(head.headers, b"content-length") is None
+    return head.framing is Framing.CHUNKED
 
 
 H = TypeVar("H", bound=RequestHead | ResponseHead)

@@ -11,7 +11,7 @@ from chaosproxy.chain.chain import Chain
 from chaosproxy.journal.record import Ending
 from chaosproxy.model.asked import Dribble, Linger
 from chaosproxy.model.codes import code_name
-from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, ResponseHead
+from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, ResponseHead, in_chunks
 from chaosproxy.model.vocabulary import Framing, Manner, Peer
 from chaosproxy.proxy import endings
 from chaosproxy.proxy.observer import Observer
@@ -55,7 +55,7 @@ class ClientSide:
     """Delivers. `over` once the answer has ended for the client, one way or the other."""
 
     __slots__ = (
-        "_head", "_is_h2", "_observer", "_shared", "bodiless", "connection", "head_sent", "more", "over", "records",
+        "_head", "_is_h2", "_observer", "_shared", "bodiless", "connection", "head_sent", "more", "old", "over", "records",
         "response_ended", "silenced", "stream", "upgrading",
     )  # fmt: skip
 
@@ -71,6 +71,8 @@ class ClientSide:
         self.silenced: Ending | None = None
         self.bodiless = False
         """The request was a HEAD: an answer of our own has no body either."""
+        self.old = False
+        """The request came by HTTP/1.0: its answer has no chunks (RFC 9112 section 6.1)."""
         self.upgrading = False
         """The request asks for a tunnel: the session has withheld its end until the answer's head decides."""
         self._observer = observer
@@ -150,7 +152,7 @@ class ClientSide:
             if ending.how == "silence":
                 self.silenced = ending
                 self._observer.ended(ending, now, detail)
-            elif self._framing is not Framing.TUNNEL or not isinstance(sent[-1], End):
+            elif self._head is None or self._head.framing is not Framing.TUNNEL or not isinstance(sent[-1], End):
                 self.done(ending, now, detail)
                 return
         self.connection.flush()
@@ -173,21 +175,21 @@ class ClientSide:
         return Ending("proxy", "fin", "framing") if head.literal and not session.in_full else ending
 
     @property
-    def _framing(self) -> Framing:
-        return Framing.NONE if self._head is None else self._head.framing
+    def _chunked(self) -> bool:
+        return self._head is not None and in_chunks(self._head) and (self._head.literal or not self.old)
 
     def _ending_of(self, abort: Abort, upstream_protocol: str, now: float) -> tuple[list[Event], Ending]:
         """What an Abort that has reached the client's end becomes there, and how the journal tells it."""
         protocol = self.connection.session.protocol
         if abort.origin is not Peer.UPSTREAM:
-            return [abort], Ending("proxy", endings.how(abort, protocol, self._framing), abort.cause)
+            return [abort], Ending("proxy", endings.how(abort, protocol, chunked=self._chunked), abort.cause)
         if not self.head_sent and not (self._is_h2 and endings.is_stream_reset(abort)):
             answer = endings.own_answer(abort.status, endings.reason(abort), close=False, bodiless=self.bodiless)
             self._sent_own(answer, now)
             return answer, Ending("proxy", "clean", abort.cause)
         passed = endings.passed_on(abort, upstream=upstream_protocol, client=protocol)
         by = "proxy" if abort.cause in ("malformed", "connection") else "upstream"
-        return [passed], Ending(by, endings.how(passed, protocol, self._framing), abort.cause)
+        return [passed], Ending(by, endings.how(passed, protocol, chunked=self._chunked), abort.cause)
 
     def refuse(self, abort: Abort, now: float) -> None:
         """The client broke a rule: an answer of our own if no head has gone out, else the end."""
@@ -199,7 +201,7 @@ class ClientSide:
             return
         if self.head_sent:
             events: list[Event] = [abort]
-            ending = Ending("proxy", endings.how(abort, protocol, self._framing), abort.cause)
+            ending = Ending("proxy", endings.how(abort, protocol, chunked=self._chunked), abort.cause)
         else:
             events = endings.own_answer(abort.status, endings.refusal(abort), close=True, bodiless=self.bodiless)
             ending = Ending("proxy", "clean", abort.cause)
@@ -221,15 +223,15 @@ class ClientSide:
         if self.over:
             return
         self.connection.session.send(self.stream, [abort])
-        how = endings.how(abort, self.connection.session.protocol, self._framing)
+        how = endings.how(abort, self.connection.session.protocol, chunked=self._chunked)
         self.done(Ending("proxy", how, abort.cause), now, abort.detail)
 
     def cut_off(self, abort: Abort, now: float) -> None:
         """The whole connection was ended under it."""
         if self.over:
             return
-        how = endings.how(abort, "http/1.1", self._framing)  # it is the connection that ended, whatever spoke on it
-        ending = Ending("proxy", how, abort.cause)
+        # It is the connection that ended, whatever spoke on it.
+        ending = Ending("proxy", endings.how(abort, "http/1.1", chunked=self._chunked), abort.cause)
         if abort.manner is Manner.SILENCE:
             self.silenced = ending
             self._observer.ended(ending, now)
@@ -248,7 +250,8 @@ class ClientSide:
 
     def _leaving(self, abort: Abort, silent: str | None) -> Ending:
         if abort.origin is Peer.PROXY:  # another exchange's ending, or a fault of the session, has taken it along
-            return Ending("proxy", endings.how(abort, self.connection.session.protocol, self._framing), abort.cause)
+            protocol = self.connection.session.protocol
+            return Ending("proxy", endings.how(abort, protocol, chunked=self._chunked), abort.cause)
         by, _, how = abort.cause.partition(":")
         if by != "client":  # it broke its protocol, and the connection was ended for it
             return Ending("proxy", f"goaway:{code_name(abort.code)}" if self._is_h2 else "fin", abort.cause)

@@ -58,13 +58,13 @@ def may_retry(abort: Abort, *, used: bool) -> bool:
 def by_upstream(abort: Abort, protocol: str) -> Ended:
     """How the journal tells the ending of an upstream's answer that is not whole."""
     if abort.cause == "connection":
-        return Ended("proxy", how(abort, protocol, Framing.NONE), "connection")
+        return Ended("proxy", how(abort, protocol), "connection")
     if abort.cause == "malformed":
         return Ended("proxy", "stream:PROTOCOL_ERROR" if protocol == "h2" else "fin", "malformed")
     return Ended("upstream", abort.cause.partition("upstream:")[2])
 
 
-def how(abort: Abort, protocol: str, framing: Framing) -> str:
+def how(abort: Abort, protocol: str, *, chunked: bool = False) -> str:
     """The journal's name of what an ending is on the wire of `protocol`."""
     if abort.manner is Manner.SILENCE:
         return "silence"
@@ -74,7 +74,7 @@ def how(abort: Abort, protocol: str, framing: Framing) -> str:
         return {Manner.RESET: "rst", Manner.NO_CLOSE_NOTIFY: "no_close_notify"}.get(abort.manner, "fin")
     if protocol == "h2":
         return f"stream:{code_name(abort.code)}"
-    if abort.manner is Manner.MID_CHUNK and framing is Framing.CHUNKED:
+    if abort.manner is Manner.MID_CHUNK and chunked:
         return "fin_mid_chunk"
     return "fin"
 

@@ -61,6 +61,7 @@ class Exchange:
         """The request is in force under `plan`; its head enters the chain."""
         self._plan = plan
         self.client.bodiless = head.method == b"HEAD"
+        self.client.old = head.version == b"1.0"
         self.client.upgrading = bool(head.upgrade) or head.method == b"CONNECT"
         self._lane = lane = Lane(plan.chain.response, self.client, self.observer)
         protocol = self._connection.session.protocol

@@ -126,7 +126,7 @@ class UpstreamSide(RequestSide):
         if self.connection is not None:
             abort = endings.of_upstream(wanted, cause, self.protocol)
             self.connection.end(self.stream, abort, now)
-            how = endings.how(abort, self.protocol, Framing.NONE)
+            how = endings.how(abort, self.protocol)
             self._observer.upstream_closed(Ended("proxy", how, cause), now)
             self._release()
 

@@ -3,7 +3,8 @@
 import pytest
 import trio
 
-from chaosproxy.testing.h2_peers import h2_client
+from chaosproxy.testing.h2_origin import h2_origin
+from chaosproxy.testing.h2_peers import H2Peer, h2_client
 from chaosproxy.testing.peers import Ending, RawClient, origin
 from chaosproxy.testing.proxied import proxy_on
 from chaosproxy.wire import dial
@@ -158,3 +159,31 @@ async def test_side_client_lets_the_upstream_finish():
         assert (await served.request(1)).left is None
     assert (record.end.how, record.upstream.end.by, record.upstream.end.how) == ("rst", "upstream", "clean")
     assert (record.response.bytes_in, record.response.bytes_out) == (20, 10)
+
+
+async def test_fin_mid_chunk_of_a_body_that_comes_over_h2():
+    async def answer(peer: H2Peer, stream: int) -> None:
+        await peer.headers(stream, [(":status", "200"), ("content-type", "text/plain")])
+        await peer.data(stream, b"0123456789")
+
+    async with (
+        h2_origin(answer) as url,
+        proxy_on(cut("fin_mid_chunk", {"bytes": 4}), url) as proxied,
+        await RawClient.connect("127.0.0.1", proxied.port) as client,
+    ):
+        await client.send(GET)
+        await client.read_all()
+        assert (client.body, client.ending) == (b"a\r\n0123", Ending.FIN)
+        assert (await proxied.last()).end.how == "fin_mid_chunk"
+
+
+async def test_fin_mid_chunk_to_a_client_of_http_1_0_is_a_fin():
+    async with (
+        origin([HEAD, CHUNK, Ending.OPEN]) as served,
+        proxy_on(cut("fin_mid_chunk", {"bytes": 4}), served.url) as proxied,
+        await RawClient.connect("127.0.0.1", proxied.port) as client,
+    ):
+        await client.send(b"GET /s HTTP/1.0\r\nHost: x\r\n\r\n")
+        await client.read_all()
+        assert (client.body, client.ending) == (b"0123", Ending.FIN)
+        assert (await proxied.last()).end.how == "fin"
