@@ -36,6 +36,7 @@ FAULTS = {
     "drop": Variant(f"{{{_NEVER}}}", "{at: {event: 2, every: 2}}"),
     "duplicate": Variant(f"{{{_NEVER}}}", "{at: {event: 1, every: 2}}"),
     "error_event": Variant(f"{{{_NEVER}}}", None),
+    "frames": Variant(f"{{data: 16384, {_ELSEWHERE}}}", "{padding: 8}"),
     "framing": Variant(f"{{as: chunked, {_ELSEWHERE}}}", "{content_length: 1000000000}"),
     "grpc_status": Variant(f"{{{_NEVER}}}", None),
     "headers": Variant(f"{{add: {{x-added: one}}, {_ELSEWHERE}}}", "{add: {x-added: one}}"),

@@ -90,6 +90,7 @@ PUBLIC = {
         "Drop",
         "Duplicate",
         "ErrorEvent",
+        "Frames",
         "Framing",
         "Garbage",
         "Goaway",

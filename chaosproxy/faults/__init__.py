@@ -20,6 +20,7 @@ from chaosproxy.faults.cut import Cut
 from chaosproxy.faults.drop import Drop
 from chaosproxy.faults.duplicate import Duplicate
 from chaosproxy.faults.error_event import ErrorEvent
+from chaosproxy.faults.frames import Frames
 from chaosproxy.faults.framing import Framing
 from chaosproxy.faults.garbage import Garbage
 from chaosproxy.faults.goaway import Goaway
@@ -68,6 +69,7 @@ __all__ = [
     "Drop",
     "Duplicate",
     "ErrorEvent",
+    "Frames",
     "Framing",
     "Garbage",
     "Goaway",

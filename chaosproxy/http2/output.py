@@ -190,6 +190,19 @@ class Output:
         self._h2.outbound_flow_control_window -= size
         return frames.HEADER.pack(size << 8 | frames.DATA, 0, wire) + payload
 
+    def padded(self, wire: int, payload: bytes, padding: int, behind: int, *, end: bool) -> bytes:
+        """One DATA frame that fits one, with so much padding, or as much as the frame has room for, and the windows beside
+        `behind` bytes of body that are still to come."""
+        window = self._h2.local_flow_control_window(wire) - behind
+        room = min(window, self._h2.max_outbound_frame_size) - len(payload) - 1
+        self._h2.send_data(wire, payload, end_stream=end, pad_length=min(padding, room) if room >= 0 else None)
+        return self._h2.data_to_send()
+
+    @property
+    def largest(self) -> int:
+        """Bytes of a frame that the peer takes."""
+        return self._h2.max_outbound_frame_size
+
     def body(self, wire: int, events: Sequence[Message]) -> bool:
         """One write of `events`, if they are Data alone and each fits a frame; else False, and nothing has been done."""
         h2, parts, size = self._h2, list[bytes](), 0

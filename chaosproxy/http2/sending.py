@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from chaosproxy.http2 import fields, frames
 from chaosproxy.http2.core import Core
+from chaosproxy.http2.shaping import in_fragments, shape_of, shaped_data
 from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.model.codes import NO_ERROR
 from chaosproxy.model.messages import Data, End, Event, Goaway, Interim, RequestHead, ResponseHead, Trailers
@@ -31,7 +32,12 @@ class Sender:
                 continue  # a final head has ended it: the End behind is nothing, a GOAWAY speaks of the connection
             if type(event) is Data:
                 end = index < last and type(events[index + 1]) is End
-                parts.append(output.data(stream.wire, event.payload, end=end))
+                if stream.shape is None:
+                    parts.append(output.data(stream.wire, event.payload, end=end))
+                else:
+                    parts.append(
+                        shaped_data(output, stream.wire, event.payload, stream.shape, events[index + 1 :], end=end)
+                    )
                 self._core.useful = True
                 if end:
                     self._ended(stream, parts)
@@ -75,7 +81,11 @@ class Sender:
             block = fields.response_fields(head)
             end = head.final and not stream.tunnel
         stream.sending = Part.BODY
-        parts.append(self._core.output.head(stream.wire, block, end=end))
+        written = self._core.output.head(stream.wire, block, end=end)
+        if head.asked and (shape := shape_of(head.asked)) is not None:
+            stream.sending, stream.shape, shape.written = Part.SHAPED, shape, True
+            written = in_fragments(written, shape.block) if shape.block else written
+        parts.append(written)
         if end:
             self._ended(stream, parts)
 
@@ -89,7 +99,11 @@ class Sender:
         """END_STREAM is written."""
         stream.sending = Part.OVER
         core = self._core
-        if stream.receiving is Part.OVER:
+        reset = None if stream.shape is None else stream.shape.reset
+        if reset is not None and not stream.tunnel:
+            parts.append(frames.reset(stream.wire, reset))
+            core.bury(stream, Death.RESET_BY_US)
+        elif stream.receiving is Part.OVER:
             core.bury(stream, Death.ENDED)
         elif core.role is Role.SERVER and not stream.tunnel and stream.left != 0:
             # Section 8.1: an answer that needs no more of the request asks the client to stop, without an error. Where the

@@ -7,6 +7,7 @@ how they died, which is all that a frame in flight can ask about. Must not know:
 from enum import Enum, auto
 
 from chaosproxy.http2.windows import Window
+from chaosproxy.model.asked import FrameSyntax
 from chaosproxy.model.messages import Trailers
 from chaosproxy.model.vocabulary import Role
 
@@ -18,6 +19,8 @@ class Part(Enum):
 
     HEAD = auto()
     BODY = auto()
+    SHAPED = auto()
+    """Of what we send: a body whose frames are as somebody has asked."""
     OVER = auto()
 
 
@@ -41,6 +44,7 @@ class Stream:
         "number",
         "receiving",
         "sending",
+        "shape",
         "silent",
         "trailers",
         "tunnel",
@@ -62,6 +66,8 @@ class Stream:
         self.tunnel = False
         self.silent = False
         """We say nothing more on it, and want nothing more from it."""
+        self.shape: FrameSyntax | None = None
+        """While `sending` is SHAPED."""
         self.trailers: Trailers | None = None
         """Sent with their END_STREAM, once End is known to follow."""
 

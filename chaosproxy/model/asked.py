@@ -1,4 +1,4 @@
-"""What a fault asks of whoever writes a message on HTTP/1: what no chain sees, because it is framing or the connection's.
+"""What a fault asks of whoever writes a message on a connection: what no chain sees, because it is framing or the connection's.
 
 It travels in the head, and whoever does it sets `written`; in a protocol or a message where there is no such thing nobody does.
 Rules: pure data, but for that mark. Must not know: who asks, how it is done.
@@ -50,4 +50,19 @@ class ChunkSyntax:
     written: bool = field(default=False, compare=False)
 
 
-Asked = Dribble | Linger | ChunkSyntax
+@dataclass(slots=True)
+class FrameSyntax:
+    """How an answer is put into frames on HTTP/2 (RFC 9113 sections 6.1, 6.10)."""
+
+    data: int = 0
+    """Body bytes of a DATA frame at most; 0: as they came."""
+    padding: int = 0
+    """Of each DATA frame, as far as the windows have room for it."""
+    block: int = 0
+    """Bytes of the head's block in its first frame and in each CONTINUATION; 0: as many as fit."""
+    reset: int | None = None
+    """The code of an RST_STREAM behind END_STREAM."""
+    written: bool = field(default=False, compare=False)
+
+
+Asked = Dribble | Linger | ChunkSyntax | FrameSyntax
