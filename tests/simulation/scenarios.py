@@ -29,8 +29,8 @@ FAULTS: dict[str, type[FaultSpec]] = {
 }
 """Not those that tests have made."""
 IN_HOPS = [name for name, spec in FAULTS.items() if spec.in_hops]
-ACTING = frozenset(IN_HOPS) - {"grpc_status"}
-"""Those that find something to do here: no world speaks gRPC."""
+ACTING = frozenset(FAULTS) - {"grpc_status", "tls"}
+"""Those that find something to do here: no world speaks gRPC, or TLS."""
 MOMENTS = ["request", "request_end", "headers", "body", "end", "after_end"]
 ENDINGS: list[Any] = [
     "abort", "clean", "fin", "rst", "fin_mid_chunk", "no_close_notify", "silence",
