@@ -17,6 +17,7 @@ ABORT = UpstreamAbort(within=1.0)
         (0.6, Ending("proxy", "stream:CANCEL"), True, "told 0.0 ms after the client had left (fin): stream:CANCEL"),
         (2.6, BY_US, False, "told 2000 ms after the client had left (fin): fin"),
         (None, None, False, "the upstream was never told"),
+        (0.7, None, False, "the upstream was never told"),
         (9.6, Ending("upstream", "clean"), False, "the upstream went on to its own end, 9000 ms after"),
         (9.6, Ending("proxy", "fin", "shutdown"), False, "told only as the proxy ended, 9000 ms after"),
     ],

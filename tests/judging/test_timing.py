@@ -2,6 +2,7 @@
 
 import pytest
 
+from chaosproxy.journal.evidence import MOST_EVENTS
 from chaosproxy.journal.record import Ending
 from chaosproxy.judging.timing import EventAge, FirstEvent, Gap, Head, Heartbeat
 from tests.judging.made import exchange
@@ -65,3 +66,42 @@ def test_what_is_not_kept_of_a_long_stream_is_no_silence():
     record = exchange(head=0.0, events=times, end=200.0)
     assert record.deliveries.dropped
     assert Heartbeat(every=0.02).see(record).good
+
+
+HALVES = {"head": 0.0, "events": (0.5, 1.0), "came": (0.5, 0.5), "end": 1.5}
+"""Half a second lies between all of it."""
+
+
+@pytest.mark.parametrize("check", [Gap, EventAge, Heartbeat])
+def test_a_limit_that_is_just_kept_is_kept(check):
+    key = check.main
+    assert check(**{key: 0.5}).see(exchange(**HALVES)).good
+    assert not check(**{key: 0.499}).see(exchange(**HALVES)).good
+
+
+def test_p99_that_is_just_kept():
+    assert Gap(p99=0.5).see(exchange(**HALVES)).good
+    assert not Gap(p99=0.499).see(exchange(**HALVES)).good
+
+
+def test_the_last_event_that_went_has_gone():
+    assert EventAge(max=0.1).see(exchange(**HALVES)).seen == "event 2 was 500 ms old"
+
+
+def test_without_evidence_nothing_is_known_of_events():
+    record = exchange()
+    record.evidence = None
+    assert EventAge(max=1.0).see(record) is None
+    assert Gap(max=1.0).see(record) is None
+
+
+def test_events_behind_those_whose_times_are_kept_are_not_missing():
+    times = (0.25,) * (MOST_EVENTS + 1)
+    record = exchange(events=times[:1], came=())
+    record.evidence.events_in.extend(times[:MOST_EVENTS])
+    assert EventAge(max=0.1).see(record).good
+
+
+@pytest.mark.parametrize(("given", "wrong"), [({}, True), ({"max": 1.0}, False), ({"p99": 1.0}, False)])
+def test_gap_needs_a_limit(given, wrong):
+    assert bool(Gap(**given).problems()) is wrong
