@@ -122,6 +122,8 @@ def _standing(fault: Reference) -> str:
 def _below(fault: Reference) -> str:
     if not fault.in_hops:
         return "there, and nowhere else" + (": on the session of one that speaks HTTP/2" if fault.on_sessions else "")
+    if fault.on_sessions:
+        return "yes, on the session of one that speaks HTTP/2; without `if:`"
     return "yes, on the raw bytes of the connection" if fault.on_connections else "no"
 
 

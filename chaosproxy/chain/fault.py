@@ -208,6 +208,8 @@ class FaultSpec:
     """May stand under `connections:`, on the raw bytes of all streams."""
     on_sessions: ClassVar[bool] = False
     """May stand under `connections:`, on an HTTP/2 session: it has a `conduct`."""
+    session_keys: ClassVar[tuple[str, ...]] = ()
+    """Those of its fields that are about a session, and mean nothing in a hop."""
     in_hops: ClassVar[bool] = True
     """May stand in a hop; else only under `connections:`."""
 

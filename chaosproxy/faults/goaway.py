@@ -10,9 +10,11 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from chaosproxy.chain.actions import Note
-from chaosproxy.chain.fault import Context, register
+from chaosproxy.chain.actions import Actions, Finish, Note
+from chaosproxy.chain.endings import Ending
+from chaosproxy.chain.fault import Context, Fault, register
 from chaosproxy.chain.session_fault import AtPlace, Part, Parting, SessionActs
+from chaosproxy.chain.triggered import Triggered
 from chaosproxy.faults.on_session import Code, PlacedSpec
 from chaosproxy.model.codes import NO_ERROR, code_name, code_number
 from chaosproxy.model.conduct import Act, GoAway, Heard, Last, Ping
@@ -27,10 +29,14 @@ PATIENCE = 60.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goaway(PlacedSpec):
     """GOAWAY on an HTTP/2 connection: to the client, or with `match: {side: upstream}` from the proxy to the upstream, which
-    is asked nothing further on it then. In an exchange, behind an event: `cut` with the ending `goaway`."""
+    is asked nothing further on it then. In a hop it comes at a place of an exchange, with `code` and `last` alone, as the
+    ending `goaway` of `cut` does."""
 
     name: ClassVar[str] = "goaway"
     main: ClassVar[str | None] = "code"
+    in_hops: ClassVar[bool] = True
+    without_at: ClassVar[str] = "under `connections:` their beginning, in a hop `body`"
+    session_keys: ClassVar[tuple[str, ...]] = ("stream", "debug", "double", "then", "grace")
 
     code: Code = "NO_ERROR"
     """The error code: a name of RFC 9113 section 7, or a number."""
@@ -55,8 +61,23 @@ class Goaway(PlacedSpec):
             found.append((("grace",), "a connection that is kept has no end that a grace could put off"))
         return found
 
+    def start(self, context: Context) -> Fault:
+        return GoawayInExchange(self, context)
+
     def conduct(self, context: Context) -> "RunningGoaway":
         return RunningGoaway(self, context)
+
+
+class GoawayInExchange(Triggered):
+    """Rests until the place."""
+
+    def __init__(self, spec: Goaway, context: Context) -> None:
+        super().__init__(spec.trigger, context)
+        ending = Ending("goaway", code=code_number(spec.code), last=spec.last)
+        self._finish = Finish((ending,), "goaway", detail=spec.trigger.place)
+
+    def fire(self, now: float) -> Actions:
+        return (self._finish,)
 
 
 class RunningGoaway(AtPlace):

@@ -21,6 +21,9 @@ class SessionSpec(ConnectionSpec):
     on_connections: ClassVar[bool] = False
     on_sessions: ClassVar[bool] = True
 
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        return []  # what it may not have there is asked where it stands
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedSpec(SessionSpec):
@@ -34,8 +37,6 @@ class PlacedSpec(SessionSpec):
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         found = super(PlacedSpec, self).problems()
-        if self.at is not None and (self.at.time is None or self.at.every is not None):
-            found.append((("at",), "a session has one kind of place, a time since it began: {time: 2s}"))
         if self.at is not None and self.stream is not None:
             found.append((("stream",), "`at` says already where; leave one out"))
         return found

@@ -5,6 +5,7 @@ its fields, but for the warning about timeouts.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 
 from chaosproxy.chain.connection_spec import ConnectionSpec
 from chaosproxy.chain.fault import FaultSpec
@@ -31,6 +32,7 @@ def check_rule(rule: Rule, paths: Sequence[Sequence[Path]], reader: Reader) -> N
             reader.complain(
                 f"`{fault.name}` is about a whole connection; it stands under `connections:`", path, key=True
             )
+        _in_hop(fault, path, reader)
         _combinations(fault, path, reader)
     for _, fault, path in placed[1:]:
         if fault.asks_again:
@@ -46,7 +48,7 @@ def check_connection(faults: Sequence[FaultSpec], paths: Sequence[Path], reader:
     """Everything about the faults of one entry of `connections`."""
     for fault, path in zip(faults, paths, strict=True):
         if fault.on_sessions:
-            pass  # it knows its places itself
+            _on_session(fault, path, reader)
         elif not fault.on_connections:
             reader.complain(f"`{fault.name}` cannot act on a whole connection; it stands in a hop", path, key=True)
         elif fault.reads_records:
@@ -72,6 +74,20 @@ def check_side(match: ConnectionMatch, faults: Sequence[FaultSpec], paths: Seque
                 path,
                 key=True,
             )
+
+
+def _on_session(fault: FaultSpec, path: Path, reader: Reader) -> None:
+    if fault.if_ is not None:
+        reader.complain("a connection has no head that `if` could look at; narrow it by `match`", (*path, "if"))
+    if fault.at is not None and (fault.at.time is None or fault.at.every is not None):
+        reader.complain("a session has one kind of place, a time since it began: {time: 2s}", (*path, "at"))
+
+
+def _in_hop(fault: FaultSpec, path: Path, reader: Reader) -> None:
+    usual = {field.name: field.default for field in fields(fault)}
+    for key in fault.session_keys:
+        if getattr(fault, key) != usual[key]:
+            reader.complain("this is about a whole connection; such a fault stands under `connections:`", (*path, key))
 
 
 def _combinations(fault: FaultSpec, path: Path, reader: Reader) -> None:

@@ -122,8 +122,20 @@ async def test_http1_is_left_alone(autojump_clock):
         assert (await ask(proxied, LONG)).whole
 
 
+async def test_at_an_event_of_an_exchange(autojump_clock):
+    scenario = {"version": 1, "faults": [{"goaway": {"at": {"event": 2}, "code": CALM}}]}
+    async with linked(scenario, Origin(stream(5, 1)).serve) as proxied, h2_client(proxied.connect()) as client:
+        await client.request(1, "/sse")
+        await client.until(lambda: client.goaways, within=LONG)
+        assert (client.goaways, len(client.streams[1].frames)) == ([(CALM, 1)], 2)
+        await client.until(lambda: client.streams[1].ended, within=LONG)
+        record = await proxied.last()
+    assert [one.fault for one in record.faults] == ["goaway"]
+
+
 def test_what_makes_no_sense_is_refused(refused, refused_below):
-    refused("goaway: NO_ERROR", 5, "stands under `connections:`")
+    refused("goaway: {double: true}", 22, "stands under `connections:`")
+    refused("goaway: {stream: 3}", 22, "stands under `connections:`")
     refused_below("goaway: {at: {event: 3}}", "a time since it began")
     refused_below("goaway: {at: {time: 1s}, stream: 2}", "leave one out")
     refused_below("goaway: {then: keep, grace: 1s}", "no end that a grace could put off")

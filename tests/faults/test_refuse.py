@@ -2,7 +2,13 @@
 
 import pytest
 
+from chaosproxy.errors import ScenarioError
+from chaosproxy.scenario.load import load
+from chaosproxy.testing.h2_peers import h2_client
+from chaosproxy.testing.peers import Origin
+from chaosproxy.testing.proxied import linked
 from tests.faults.sessions import LONG, client_of, whole
+from tests.virtual.shipped import stream
 
 REFUSED, CALM = 0x7, 0xB
 
@@ -57,7 +63,20 @@ async def test_the_body_of_what_was_refused_goes_nowhere(autojump_clock):
         assert len(served.requests) == 1
 
 
+async def test_the_exchanges_of_a_rule(autojump_clock):
+    scenario = {"version": 1, "nth": 2, "faults": [{"refuse": {}}]}
+    served = Origin(stream(3, 1))
+    async with linked(scenario, served.serve) as proxied, h2_client(proxied.connect()) as client:
+        assert [await whole(client, number) for number in (1, 3, 5)] == [True, False, True]
+        assert (client.streams[3].reset, len(served.requests)) == (REFUSED, 2)
+        ends = [(one.end.how, one.end.cause) for one in await proxied.finished(3)]
+    assert ends == [("clean", None), ("stream:REFUSED_STREAM", "refuse"), ("clean", None)]
+
+
 def test_what_makes_no_sense_is_refused(refused, refused_below):
-    refused("refuse: 2", 5, "stands under `connections:`")
+    refused("refuse: 2", 13, "stands under `connections:`")
+    refused("refuse: {streams: 2}", 23, "stands under `connections:`")
     refused_below("refuse: -1", "0")
+    with pytest.raises(ScenarioError, match="connections of clients"):
+        load({"version": 1, "connections": [{"match": {"side": "upstream"}, "faults": [{"refuse": {}}]}]})
     refused_below("refuse: {streams: [0]}", "1")
