@@ -1,6 +1,7 @@
 """Incidents of connections: what is on the wire, and who copes, in virtual time."""
 
 import contextlib
+from itertools import pairwise
 
 import pytest
 import trio
@@ -144,3 +145,53 @@ async def test_the_next_replica_does_not_know(autojump_clock):
         await client.send(post % b"Mcp-Session-Id: one\r\n")
         while client.received.count(b" 200 OK") < 2:
             assert await client.read()
+
+
+async def test_sizes_in_the_text(autojump_clock):
+    async with (
+        linked("chunks-for-http-1-0", Origin(stream(3, 1)).serve) as proxied,
+        RawClient(proxied.connect()) as client,
+    ):
+        await client.send(GET)
+        await client.read_until(b"[DONE]")
+        assert client.head.startswith(b"HTTP/1.0 200")
+        by_the_version = [line for line in client.body.split(b"\r\n") if line]
+        assert by_the_version[0] == b"9"
+        assert b"transfer-encoding: chunked" in client.head.lower()
+
+
+async def test_a_cut_that_looks_whole(autojump_clock):
+    async with (
+        linked("cut-looks-whole", Origin(stream(10, 1)).serve) as proxied,
+        RawClient(proxied.connect()) as client,
+    ):
+        await client.send(GET)
+        assert await client.read_all(LONG) is Ending.FIN
+        fields = client.head.lower()
+        assert b"content-length" not in fields
+        assert b"transfer-encoding" not in fields
+        assert client.body == b"".join(b"data: %d\n\n" % number for number in (1, 2, 3))
+
+
+async def test_the_connection_is_never_closed(autojump_clock):
+    async with linked("never-closed", Origin(stream(3, 1)).serve) as proxied, RawClient(proxied.connect()) as client:
+        await client.send(GET)
+        assert await client.read_all(within=600) is Ending.OPEN
+        assert client.body.endswith(b"data: [DONE]\n\n")
+        assert client.pieces[-1][0] <= 4
+        assert b"content-length" not in client.head.lower()
+
+
+async def test_one_stream_stalls_and_then_all(autojump_clock):
+    served = Origin(stream(40, 1))
+    async with linked("stalled-together", served.serve) as proxied, h2_client(proxied.connect()) as client:
+        await client.request(1, "/sse")
+        await client.request(3, "/sse")
+        await client.until(lambda: client.streams[1].ended and client.streams[3].ended, within=LONG)
+
+        def longest(number: int, begin: float, end: float) -> float:
+            times = [time for time, _ in client.streams[number].frames if begin <= time <= end]
+            return max(later - earlier for earlier, later in pairwise(times))
+
+        assert (longest(1, 0, 19), longest(3, 0, 19)) == (pytest.approx(5), pytest.approx(1))
+        assert longest(1, 19, 30) == longest(3, 19, 30) >= 5
