@@ -42,9 +42,11 @@ NO_OCCASION = {
     "stopped-reader",
     "grpc-idle",
     "six-connections",
+    "too-many-streams",
+    "too-many-requests",
 }
-"""Those of a client that leaves, which the demo's does not, of several connections, and of text, or of so much, that its
-origin does not send."""
+"""Those of a client that leaves, which the demo's does not, of several connections or requests, and of text, or of so
+much, that its origin does not send."""
 RACES = {"killed-mid-chunk", "total-timeout", "recommended"}
 """Those that a stream may escape whose end comes late together with their time."""
 

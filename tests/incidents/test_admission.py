@@ -8,7 +8,7 @@ import trio
 
 from chaosproxy.testing.peers import Origin, RawClient
 from chaosproxy.testing.proxied import linked
-from tests.incidents.asking import Answer, Asked, asking
+from tests.incidents.asking import Answer, Asked, ask, asking
 from tests.virtual.shipped import GET, stream, told
 
 CAP = 60.0
@@ -96,7 +96,7 @@ async def test_a_401_where_a_stream_was_asked_for(autojump_clock):
     seen = await told("unauthorized", stream(3, 0.02), within=60)
     assert (seen.status, seen.head, seen.pieces[-1][0]) == (401, 0, 0)
     assert b"\r\ncontent-length: %d" % len(seen.body) in seen.raw.lower()
-    assert json.loads(seen.body)["error"]["code"] == "invalid_api_key"
+    assert json.loads(seen.body)["error"]["type"] == "invalid_request_error"
     assert seen.origin.requests == []
 
 
@@ -109,3 +109,69 @@ async def test_a_gateway_that_collects_gives_up(autojump_clock, monkeypatch):
     assert request.left is None, "the backend has streamed to its end, for nobody"
     monkeypatch.setenv("CHAOS_ABORT", "propagate")
     assert (await told("integration-limit", stream(60, 1), within=100)).hung_up[1] == 29
+
+
+async def test_a_stream_that_is_left_open_keeps_its_place(autojump_clock):
+    async def third(*, closes: bool) -> Answer:
+        """A gateway's third stream, where the clients of the first two have left after their first event."""
+        async with (
+            linked("too-many-streams", Origin(stream(60, 1)).serve) as proxied,
+            RawClient(proxied.connect()) as first,
+            RawClient(proxied.connect()) as second,
+        ):
+            for client in (first, second):
+                await client.send(GET)
+                await client.read_until(b"data: 1\n\n")
+            if closes:
+                first.transport.close()
+                await trio.sleep(0.001)
+            return await ask(proxied, idle=5)
+
+    refused, served = await third(closes=False), await third(closes=True)
+    assert (refused.status, refused.retry_after) == (429, "1")
+    assert (served.status, served.whole) == (200, True)
+
+
+async def test_streams_that_do_not_overlap_see_no_limit(autojump_clock):
+    async with linked("too-many-streams", Origin(stream(3, 0.02)).serve) as proxied:
+        assert [(await ask(proxied, idle=5)).status for _ in range(5)] == [200] * 5
+
+
+async def test_who_was_refused_together_comes_back_together(autojump_clock, monkeypatch):
+    monkeypatch.setenv("CHAOS_LIMIT", "2/2s")
+
+    async def herd(spread: float) -> list[int]:
+        """How often each of six tasks that begin at one moment has asked; each waits `spread` longer than the last."""
+        asked = [0] * 6
+
+        async def task(number: int) -> None:
+            def again(answer: Answer) -> float | None:
+                wait = patient(answer)
+                return wait if wait is None else wait + spread * number
+
+            asked[number] = len((await asking(proxied, again)).answers)
+
+        async with (
+            linked("too-many-requests", Origin(stream(3, 0.02)).serve) as proxied,
+            trio.open_nursery() as nursery,
+        ):
+            for number in range(6):
+                nursery.start_soon(task, number)
+        return sorted(asked)
+
+    assert await herd(spread=0) == [1, 1, 2, 3, 4, 5]
+    assert await herd(spread=1) == [1, 1, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("path", "code"), [("/v1/chat/completions", "invalid_request_error"), ("/v1/messages", "authentication_error")]
+)
+async def test_who_has_the_key_is_let_in(autojump_clock, monkeypatch, path, code):
+    def request(key: bytes) -> bytes:
+        return b"GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n" % (path.encode(), key)
+
+    monkeypatch.setenv("CHAOS_TOKEN", "right")
+    wrong = await told("unauthorized", stream(3, 0.02), within=60, request=request(b"wrong"))
+    assert (wrong.status, json.loads(wrong.body)["error"]["type"]) == (401, code)
+    right = await told("unauthorized", stream(3, 0.02), within=60, request=request(b"right"))
+    assert (right.status, right.count, right.whole) == (200, 4, True)

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from chaosproxy.testing.peers import Ending
 from tests.incidents.readers import Made, careful, reason_of, strict, tool_calls, trusting
 from tests.virtual.shipped import LAST, SSE, anthropic, chunk, event, stream, told
@@ -20,8 +22,9 @@ TOOL = [
 ]
 
 
-async def test_a_body_shorter_than_it_said(autojump_clock):
-    seen = await told("short-of-its-length", [SIZED % 48 + b"x" * 48], within=60)
+@pytest.mark.parametrize("script", [[SIZED % 48 + b"x" * 48], [SSE, chunk(b"x" * 48), LAST]], ids=["length", "chunked"])
+async def test_a_body_shorter_than_it_said(autojump_clock, script):
+    seen = await told("short-of-its-length", script, within=60)
     assert b"\r\ncontent-length: 48\r\n" in seen.raw.lower()
     assert (seen.body, seen.ending) == (b"x" * 31, Ending.FIN)
     assert trusting(seen).outcome == "whole"
