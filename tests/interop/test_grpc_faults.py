@@ -6,6 +6,7 @@ handed out grpcio gives up those that a reset or a missing status overtakes: the
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Iterator
 from concurrent import futures
 
@@ -67,7 +68,7 @@ def scenario() -> dict[str, object]:
 
 
 class Counting(grpc.GenericRpcHandler):
-    """Whatever is asked: ten messages, gzipped where the method's name says so."""
+    """Whatever is asked: ten messages, gzipped where the method's name says so, or a tenth of a second apart."""
 
     def service(self, details):
         name = details.method.rpartition("/")[2]
@@ -75,18 +76,26 @@ class Counting(grpc.GenericRpcHandler):
         def count(_: bytes, context) -> Iterator[bytes]:
             if name.startswith("gzip"):
                 context.set_compression(grpc.Compression.Gzip)
-            yield from MESSAGES
+            for message in MESSAGES:
+                yield message
+                if name == "slowly":
+                    time.sleep(0.1)
 
         return grpc.unary_stream_rpc_method_handler(count)
 
 
 @pytest.fixture
-def between(proxy):
+def upstream():
     server = grpc.server(futures.ThreadPoolExecutor(4), handlers=[Counting()])
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
-    yield proxy(f"h2c://127.0.0.1:{port}", scenario())
+    yield f"h2c://127.0.0.1:{port}"
     server.stop(0).wait()
+
+
+@pytest.fixture
+def between(proxy, upstream):
+    return proxy(upstream, scenario())
 
 
 def within(name: str) -> float:
@@ -147,3 +156,23 @@ def test_each_fault_is_journalled_with_what_the_client_was_told(between):
     assert behind["response"]["events_out"] == 3
     assert alone["upstream"]["connection"] is None
     assert [one["detail"] for one in behind["faults"]] == ["clean with UNAVAILABLE after event 3"]
+
+
+def test_a_connection_grows_old_and_the_call_on_it_ends_well(proxy, upstream):
+    aged = proxy(upstream, {"connections": [{"match": {"side": "client"}, "faults": [{"age": "300ms"}]}]})
+    with grpc.insecure_channel(f"127.0.0.1:{aged.port}", [("grpc.enable_http_proxy", 0)]) as channel:
+        for _ in range(2):
+            assert list(channel.unary_stream(f"/{SERVICE}/slowly")(b"", timeout=WITHIN)) == MESSAGES
+    assert [record["client"]["connection"] for record in aged.journal(2)] == [1, 2]
+
+
+def test_what_outlives_the_grace_of_an_old_connection_is_unavailable(proxy, upstream):
+    old = {"age": {"max": "300ms", "grace": "200ms"}}
+    aged = proxy(upstream, {"connections": [{"match": {"side": "client"}, "faults": [old]}]})
+    with grpc.insecure_channel(f"127.0.0.1:{aged.port}", [("grpc.enable_http_proxy", 0)]) as channel:
+        answers = channel.unary_stream(f"/{SERVICE}/slowly")(b"", timeout=WITHIN)
+        with pytest.raises(grpc.RpcError):
+            list(answers)
+        assert answers.code() is grpc.StatusCode.UNAVAILABLE
+    (record,) = aged.journal(1)
+    assert record["end"] == {"by": "proxy", "how": "fin", "cause": "age"}
