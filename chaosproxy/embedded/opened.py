@@ -67,7 +67,7 @@ class OpenProxy:
             raise LookupError(f"no rule of {self.scenario} is mounted at {mount!r}; {there}")
         return self.url + mount
 
-    def connect(self) -> LinkStream:
+    def connect(self) -> trio.abc.HalfCloseableStream:
         """A client's end of a new connection, over a link in memory; without TLS."""
         near, far = link()
         self._proxy.accept(*self._proxy.admit(far))

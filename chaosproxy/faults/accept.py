@@ -51,7 +51,7 @@ class Accept(ConnectionSpec):
             found.append((("queue",), "nobody waits where there is no `max`"))
         return found
 
-    def share(self) -> "Places":
+    def share(self) -> object:
         return Places(self.max, self.queue)
 
     def start(self, context: Context) -> Fault:
@@ -102,7 +102,7 @@ class RunningAccept(Fault):
 
     def __init__(self, spec: Accept, context: Context) -> None:
         shared = context.shared
-        self._places = shared if isinstance(shared, Places) else spec.share()
+        self._places = shared if isinstance(shared, Places) else Places(spec.max, spec.queue)
         self._spec = spec
         self._delay = spec.delay / context.speed
         self._since = context.began

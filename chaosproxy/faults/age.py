@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from chaosproxy.chain.connection_spec import ConnectionSpec, Lifetime
 from chaosproxy.chain.fault import Context, Fault, Neutral, register
+from chaosproxy.chain.session_fault import SessionFault
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults.goaway import Goaway, RunningGoaway
 from chaosproxy.model.units import Duration
@@ -48,7 +49,7 @@ class Age(ConnectionSpec):
     def start(self, context: Context) -> Fault:
         return Neutral()
 
-    def conduct(self, context: Context) -> RunningGoaway:
+    def conduct(self, context: Context) -> SessionFault:
         grace = None if self.grace == math.inf else self.grace
         return RunningGoaway(Goaway(at=Trigger(time=self._drawn(context)), double=True, grace=grace), context)
 

@@ -57,7 +57,7 @@ class Blackhole(FaultSpec):
             found.append((("at",), "behind the end mark nothing is left to be lost; `end` is right before it"))
         return found
 
-    def share(self) -> Group | None:
+    def share(self) -> object:
         return None if self.scope is None else Group(self.scope)
 
     def start(self, context: Context) -> Fault:

@@ -51,11 +51,11 @@ class Cache(FaultSpec):
         wrong = [(name, field_problem(name.encode(), b"")) for name in self.vary]
         return [(("vary",), message) for _, message in wrong if message is not None]
 
-    def share(self) -> Store:
+    def share(self) -> object:
         return Store()
 
     def start(self, context: Context) -> Fault:
-        store = context.shared if isinstance(context.shared, Store) else self.share()
+        store = context.shared if isinstance(context.shared, Store) else Store()
         key = _key(self, context)
         kept = store.find(key, context.began, self.ttl / context.speed)
         return Storing(self, context, store, key) if kept is None else Serving(self, context, kept)

@@ -29,7 +29,7 @@ class Concurrency(QueueingSpec):
     limit: Count
     """How many are served at a time."""
 
-    def share(self) -> "Places":
+    def share(self) -> object:
         return Places(self.limit, self.queue)
 
     def start(self, context: Context) -> Fault:
@@ -96,7 +96,7 @@ class RunningConcurrency(Waiting):
     def __init__(self, spec: Concurrency, context: Context) -> None:
         super().__init__()
         shared = context.shared
-        self._places = shared if isinstance(shared, Places) else spec.share()
+        self._places = shared if isinstance(shared, Places) else Places(spec.limit, spec.queue)
         self._key = b""
         self._has_place = False
         self._spec, self._context = spec, context

@@ -44,7 +44,7 @@ class Cut(FaultSpec):
             found.append((("at",), "behind the end mark there is nothing left to cut; `end` is right before it"))
         return found
 
-    def share(self) -> Group | None:
+    def share(self) -> object:
         return None if self.scope is None else Group(self.scope)
 
     def start(self, context: Context) -> Fault:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from chaosproxy.chain.actions import Note
 from chaosproxy.chain.fault import Context, register
-from chaosproxy.chain.session_fault import AtPlace, Part, Parting, SessionActs
+from chaosproxy.chain.session_fault import AtPlace, Part, Parting, SessionActs, SessionFault
 from chaosproxy.faults.octets import Octets, octets, octets_problem
 from chaosproxy.faults.on_session import PlacedSpec
 from chaosproxy.model import conduct
@@ -44,7 +44,7 @@ class Garbage(PlacedSpec):
             found.append((("size",), "1 to 1MiB of them"))
         return found
 
-    def conduct(self, context: Context) -> "RunningGarbage":
+    def conduct(self, context: Context) -> SessionFault:
         return RunningGarbage(self, context)
 
 

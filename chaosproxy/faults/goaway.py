@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 from chaosproxy.chain.actions import Actions, Finish, Note
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context, Fault, register
-from chaosproxy.chain.session_fault import AtPlace, Part, Parting, SessionActs
+from chaosproxy.chain.session_fault import AtPlace, Part, Parting, SessionActs, SessionFault
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.faults.on_session import Code, PlacedSpec
 from chaosproxy.model.codes import NO_ERROR, code_name, code_number
@@ -64,7 +64,7 @@ class Goaway(PlacedSpec):
     def start(self, context: Context) -> Fault:
         return GoawayInExchange(self, context)
 
-    def conduct(self, context: Context) -> "RunningGoaway":
+    def conduct(self, context: Context) -> SessionFault:
         return RunningGoaway(self, context)
 
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from chaosproxy.chain.actions import Actions, Finish, Note, Reply
 from chaosproxy.chain.endings import Ending
-from chaosproxy.chain.fault import Context, FaultSpec, register
+from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.chain.resolve import answer
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.faults.grpc_words import (
@@ -59,7 +59,7 @@ class GrpcStatus(FaultSpec):
             return [(("at", "every"), "a call ends once")]
         return []
 
-    def start(self, context: Context) -> "RunningGrpcStatus":
+    def start(self, context: Context) -> Fault:
         return RunningGrpcStatus(self, context)
 
 

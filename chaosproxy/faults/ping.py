@@ -43,7 +43,7 @@ class PingAnswers(SessionSpec):
     debug: bytes = b"too_many_pings"
     """Its debug data. Default too_many_pings."""
 
-    def conduct(self, context: Context) -> "RunningPing":
+    def conduct(self, context: Context) -> SessionFault:
         return RunningPing(self, context)
 
 

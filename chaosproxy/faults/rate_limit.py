@@ -34,7 +34,7 @@ class RateLimit(QueueingSpec):
     """The Retry-After field of who is refused, as it stands. Default: the whole seconds until it would be let in; `none`:
     no such field."""
 
-    def share(self) -> "Buckets":
+    def share(self) -> object:
         return Buckets()
 
     def start(self, context: Context) -> Fault:
@@ -72,7 +72,7 @@ class RunningRateLimit(Waiting):
     def __init__(self, spec: RateLimit, context: Context) -> None:
         super().__init__()
         shared = context.shared
-        self._buckets = shared if isinstance(shared, Buckets) else spec.share()
+        self._buckets = shared if isinstance(shared, Buckets) else Buckets()
         self._bucket = Bucket()
         self._spec, self._context = spec, context
         self._count = spec.limit.count

@@ -46,7 +46,7 @@ class RefuseStreams(SessionSpec):
     def start(self, context: Context) -> Fault:
         return RefusedExchange(self, context)
 
-    def conduct(self, context: Context) -> "RunningRefuse":
+    def conduct(self, context: Context) -> SessionFault:
         return RunningRefuse(self)
 
 

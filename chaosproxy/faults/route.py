@@ -51,7 +51,7 @@ class Route(RefusingSpec):
         wrong = field_problem(self.session.encode(), b"")
         return [*RefusingSpec.problems(self), *([] if wrong is None else [(("session",), wrong)])]
 
-    def share(self) -> "Replicas":
+    def share(self) -> object:
         return Replicas(self.replicas)
 
     def start(self, context: Context) -> Fault:
@@ -102,7 +102,7 @@ class RunningRoute(Fault):
 
     def __init__(self, spec: Route, context: Context) -> None:
         shared = context.shared
-        self._replicas = shared if isinstance(shared, Replicas) else spec.share()
+        self._replicas = shared if isinstance(shared, Replicas) else Replicas(spec.replicas)
         self._spec, self._context = spec, context
         self._field = spec.session.lower().encode()
         self._session: bytes | None = None

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 
 from chaosproxy.chain.actions import Note
 from chaosproxy.chain.fault import Context, register
-from chaosproxy.chain.session_fault import AtPlace, SessionActs
+from chaosproxy.chain.session_fault import AtPlace, SessionActs, SessionFault
 from chaosproxy.faults.on_session import PlacedSpec
 from chaosproxy.model.conduct import Acknowledge, Act, Hold, Settings
 from chaosproxy.model.units import Duration, Size, Within, show_duration
@@ -69,7 +69,7 @@ class ConnectionSettings(PlacedSpec):
     def _late(self) -> bool:
         return self.at is not None or self.stream is not None
 
-    def conduct(self, context: Context) -> "RunningSettings":
+    def conduct(self, context: Context) -> SessionFault:
         return RunningSettings(self, context, late=self._late)
 
 

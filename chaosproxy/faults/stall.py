@@ -95,7 +95,7 @@ class Stall(FaultSpec):
             found.append((("meanwhile",), "in the middle of a record nothing can be said; use before or after"))
         return found
 
-    def share(self) -> Group | None:
+    def share(self) -> object:
         return None if self.scope is None else Group(self.scope)
 
     def start(self, context: Context) -> Fault:

@@ -52,7 +52,7 @@ class Window(SessionSpec):
             found.append((("of",), "it is the connection's credit that is shared"))
         return found
 
-    def conduct(self, context: Context) -> "RunningWindow":
+    def conduct(self, context: Context) -> SessionFault:
         return RunningWindow(self, context)
 
 

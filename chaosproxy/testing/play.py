@@ -117,14 +117,17 @@ class Player:
         *,
         split: bool,
     ) -> None:
-        self.chain = chain
+        self.chain: Chain = chain
         self.guards: list[Guards] = [] if chain.response.lazy else watch(chain)
-        self.played = Played()
-        self.request, self.head, self.kind = request, head, kind
+        self.played: Played = Played()
+        self.request: RequestHead = request
+        self.head: ResponseHead | None = head
+        self.kind: RecordKind | None = kind
         self._first_head = head
-        self.room, self.split = room, split
-        self.now = chain.began
-        self.asked = True
+        self.room: float = room
+        self.split: bool = split
+        self.now: float = chain.began
+        self.asked: bool = True
         """The request goes further than to a fault that answers by itself; else no upstream says anything."""
 
     def begin(self) -> None:
