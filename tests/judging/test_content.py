@@ -80,6 +80,8 @@ def test_unchanged():
     assert (Unchanged().see(record).good, Unchanged().see(record).seen) == (False, "30 bytes came, 20 went")
     record.end = Ending("client", "fin")
     assert Unchanged().see(record) is None, "it did not want the rest"
+    record.response.bytes_out = 30
+    assert not Unchanged().see(record).good, "it had as many, and others"
     record.response.bytes_out = 40
     assert not Unchanged().see(record).good
     record.evidence.same = None

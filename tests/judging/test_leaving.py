@@ -115,3 +115,13 @@ def test_a_client_that_stays_is_bad():
     assert ClientLeaves(within=2.0, at_least=1.0, after="last_content").expected == (
         "the client to leave within 2s, not sooner than 1s, after the last content"
     )
+
+
+def test_a_limit_that_is_just_kept_is_kept():
+    """All of it halves, so that nothing is lost in a sum."""
+    left = exchange(left=0.5, events=(0.25, 0.25, 0.25))
+    assert ABORT.see(told(left, 1.5, BY_US)).good
+    assert not ABORT.see(told(left, 1.5625, BY_US)).good
+    assert ABORT.see(told(left, 1.5, Ending("upstream", "clean"))) is None
+    assert ClientLeaves(within=0.25, at_least=0.25, after=AfterEvent(event=3)).see(left).good
+    assert not ClientLeaves(after=AfterEvent(event=4)).see(left).good
