@@ -13,6 +13,8 @@ SAY = {
     "plain text": sse(b"hello"),
     "a document of no known shape": sse(b'{"a": 1}'),
     "a list": sse(b"[1]"),
+    "a message of no known shape": sse(b'{"message":""}'),
+    "done, of no known shape": sse(b'{"done":false,"x":1}'),
     "chat": sse(b'{"choices":[{"delta":{"content":"a"}}]}'),
     "chat, a tool": sse(b'{"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}'),
     "chat, reasoning": sse(b'{"choices":[{"delta":{"reasoning_content":"a"}}]}'),

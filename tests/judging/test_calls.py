@@ -75,6 +75,13 @@ def test_retry_delay_begins_where_the_client_has_left():
     assert (finding.good, finding.seen) == (True, "asked again after 1500 ms")
 
 
+def test_retry_delay_does_not_wait_for_what_ends_behind_a_client_that_has_left():
+    first = exchange(1, left=2.0)
+    first.times.end = 60.0
+    (finding,) = RetryDelay(min=1.0).look([first, exchange(2, began=3.5)])
+    assert finding.seen == "asked again after 1500 ms"
+
+
 def test_nobody_who_asks_once_has_a_retry_delay():
     assert RetryDelay(min=1.0).look([busy(1, 0.0), busy(2, 1.0, body=b"else")]) == []
 
