@@ -8,6 +8,7 @@ A fault that fails costs this connection and nothing else.
 Must not know: HTTP, which faults exist.
 """
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 
@@ -185,6 +186,8 @@ class Wire(Sending):
         """What should not have been has been: report it, and end this connection alone."""
         if self.on_bug is not None:
             self.on_bug(error)
+        with contextlib.suppress(FaultBug):
+            self._layers.close(trio.current_time())  # others may wait for what its faults share with theirs
         self._layers = Layers(self._role, self.began)  # nobody is asked once more
         self._end(Abort("internal", Peer.PROXY, Scope.CONNECTION, detail=f"{type(error).__name__}: {error}"))
 
