@@ -182,6 +182,11 @@ class ConductedSession(Http2Session):
         if opens and stream not in self._core.streams.reserved:
             self.ask(Take(stream, len(self._core.streams)))
 
+    def outgoing(self) -> list[bytes]:
+        if self._core.failed:  # what is said last waits for nothing
+            self._written.hold(on=False)
+        return super().outgoing()
+
     def grant(self, stream: int, nbytes: int) -> None:
         super().grant(stream, nbytes)
         self.ask(Admitted(nbytes))
