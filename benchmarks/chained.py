@@ -85,6 +85,8 @@ ENDINGS: dict[str, tuple[str | None, str]] = {
     "cut, clean": (f"cut: {{{_LAST}, then: clean}}", "end"),
     "cut, reset": (f"cut: {{{_LAST}, then: rst}}", "end"),
     "error_event": (f"error_event: {{{_LAST}}}", "end"),
+    "goaway": (f"goaway: {{{_LAST}}}", "end"),
+    "refuse": ("refuse: {}", "end"),
     "grpc_status": (f"grpc_status: {{{_LAST}}}", "end"),  # which these streams do not know: it stays at rest
     "timeout": ("timeout: {idle: 20ms}", "quiet"),
     "replace_body": ("replace_body: gone", "end"),
