@@ -19,6 +19,8 @@ class Conduct:
     def __init__(self, placed: Sequence[Placed], notes: Notes) -> None:
         self._faults: list[tuple[Placed, SessionFault]] = [(one, one.spec.conduct(one.context)) for one in placed]
         self._notes = notes
+        self._silent = {id(one): one for one in placed}
+        """Those that have not acted."""
         self.settings = {code: value for _, fault in self._faults for code, value in fault.settings.items()}
         self.parting: tuple[str, Parting] | None = None
         """How the connection is to be left, and for which fault, as soon as what was said is written."""
@@ -44,6 +46,13 @@ class Conduct:
         """All that is due at `now`."""
         return self._of_all(lambda fault: fault.wake(now) if fault.due <= now else (), now)
 
+    def unfired(self, now: float) -> list[Noted]:
+        """Of those that have not acted, that they have not."""
+        return [
+            Noted(now, one.spec.name, one.hop, one.hop_name, "not_fired", "not reached")
+            for one in self._silent.values()
+        ]
+
     def _of_all(self, asked: Callable[[SessionFault], SessionActs], now: float) -> list[Act]:
         acts: list[Act] = []
         for number, (placed, fault) in enumerate(self._faults):
@@ -62,6 +71,7 @@ class Conduct:
             if isinstance(one, Note):
                 noted = Noted(now, placed.spec.name, placed.hop, placed.hop_name, one.kind, one.detail)
                 self._notes.take([noted])
+                self._silent.pop(id(placed), None)
             elif isinstance(one, Part):
                 if one.how != "keep":
                     self.parting = self.parting or (placed.spec.name, one.how)

@@ -49,7 +49,8 @@ class WireRing:
 def noted(wire: Wire, since: float) -> list[Noted]:
     """What the faults of a connection have done since then, and the last that each did before: it may last still."""
     before = {note.fault: note for note in wire.notes if note.t < since}
-    return [*before.values(), *(note for note in wire.notes if note.t >= since)]
+    unfired = [] if wire.conduct is None else wire.conduct.unfired(since)
+    return [*before.values(), *(note for note in wire.notes if note.t >= since), *unfired]
 
 
 def _raw(placed: list[Placed]) -> list[Placed]:
@@ -128,7 +129,9 @@ class ConnectionFaults:
             placed += here
         wire.lifetimes = _lifetimes(placed) if role is Role.SERVER else []
         sessions = [one for one in placed if one.spec.on_sessions]
-        return Conduct(sessions, wire.notes) if sessions and protocol == "h2" else None
+        if sessions and protocol == "h2":
+            wire.conduct = Conduct(sessions, wire.notes)
+        return wire.conduct
 
     def _concerning(self, role: Role, number: int) -> tuple[str, list[tuple[int, Connection]]]:
         """The side that this connection is on, and the entries for it, whatever may be spoken there."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 
 import trio
 
+from chaosproxy.chain.conduct import Conduct
 from chaosproxy.chain.connection_spec import Lifetime
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.placed import Notes, Placed
@@ -43,6 +44,8 @@ class Wire(Sending):
         self.on_full: Callable[[], None] | None = None
         """Called when what a ring has let go does not fit into the socket: somebody has to wait for `writable`."""
         self.on_close: Callable[[], None] | None = None
+        self.conduct: Conduct | None = None
+        """What the session on it does otherwise, if it does."""
         self.lifetimes: list[Lifetime] = []
         """How long the connection is kept, for whoever keeps it."""
         self.flaws = frozenset[str]()

@@ -116,6 +116,13 @@ async def test_an_upstream_is_told_and_asked_nothing_further_on_that_connection(
         assert [record.upstream.connection for record in await proxied.finished(2)] == [1, 2]
 
 
+async def test_one_that_was_not_reached_is_named(autojump_clock):
+    async with client_of({"goaway": {"at": {"time": "1h"}}}) as (proxied, client, _):
+        assert await whole(client, 1)
+        record = await proxied.last()
+    assert [(one.fault, one.hop, one.reason) for one in record.not_fired] == [("goaway", -1, "not reached")]
+
+
 async def test_http1_is_left_alone(autojump_clock):
     served = Origin(stream(2, 1))
     async with linked(on_session({"goaway": {}}), served.serve) as proxied:
