@@ -58,6 +58,11 @@ def _raw(placed: list[Placed]) -> list[Placed]:
     return [one for one in placed if one.spec.on_connections]
 
 
+def _side(role: Role) -> str:
+    """The side that a connection is on in which we have `role`."""
+    return "client" if role is Role.SERVER else "upstream"
+
+
 def _flaws(entry: Connection) -> frozenset[str]:
     """What is wrong with the certificate that a connection is shown."""
     specs = (spec for spec in entry.faults if isinstance(spec, ConnectionSpec))
@@ -98,7 +103,7 @@ class ConnectionFaults:
         wire.on_due = WireRing(wire, self._alarm).set
         for index, entry in entries:
             if entry.match.protocol is None and entry.match.sni is None:
-                wire.arm(_raw(self._placed(index, entry, number, now, tls=tls)), now)
+                wire.arm(_raw(self._placed(index, entry, role, number, now, tls=tls)), now)
                 if role is Role.SERVER:
                     wire.flaws |= _flaws(entry)
         wire.begin(now)
@@ -123,7 +128,7 @@ class ConnectionFaults:
             named = match.sni is None or (server_name is not None and glob(match.sni, server_name))
             if not named or match.protocol not in (None, protocol):
                 continue
-            here = self._placed(index, entry, number, wire.began, tls=tls)
+            here = self._placed(index, entry, role, number, wire.began, tls=tls)
             if match.protocol is not None or match.sni is not None:
                 wire.arm(_raw(here), now)
             placed += here
@@ -135,7 +140,7 @@ class ConnectionFaults:
 
     def _concerning(self, role: Role, number: int) -> tuple[str, list[tuple[int, Connection]]]:
         """The side that this connection is on, and the entries for it, whatever may be spoken there."""
-        side = "client" if role is Role.SERVER else "upstream"
+        side = _side(role)
         entries = [
             (index, entry)
             for index, entry in self._entries
@@ -143,10 +148,16 @@ class ConnectionFaults:
         ]
         return side, entries
 
-    def _placed(self, index: int, entry: Connection, number: int, began: float, *, tls: bool) -> list[Placed]:
+    def _placed(
+        self, index: int, entry: Connection, role: Role, number: int, began: float, *, tls: bool
+    ) -> list[Placed]:
+        """Those of an entry that can act on this side."""
+        side = _side(role)
         request = RequestHead(b"", b"")
         placed = []
         for spec, label in zip(entry.faults, Hop(None, entry.faults).labels, strict=True):
+            if isinstance(spec, ConnectionSpec) and side not in spec.sides:
+                continue
             random = fault_random(self._seed, -1 - index, number, HOP, label)
             shared = self._shared[index, label]
             context = Context(random=random, request=request, tls=tls, began=began, speed=self._speed, shared=shared)

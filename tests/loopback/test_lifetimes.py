@@ -5,7 +5,8 @@ import trio
 
 from chaosproxy.errors import ScenarioError
 from chaosproxy.scenario.load import load
-from chaosproxy.testing.h2_peers import h2_client
+from chaosproxy.testing.h2_origin import h2_origin
+from chaosproxy.testing.h2_peers import H2Peer, h2_client
 from chaosproxy.testing.peers import Ending, Origin, RawClient, origin
 from chaosproxy.testing.proxied import linked, proxy_on
 from chaosproxy.wire import dial
@@ -69,6 +70,26 @@ async def test_over_http_2_two_goaways_and_the_grace():
         assert client.streams[1].body == b"ok"
         record = await proxied.last()
     assert (record.end.by, record.end.how, record.end.cause) == ("proxy", "fin", "age")
+
+
+async def test_without_a_side_it_is_about_clients_all_the_same():
+    upstreams: list[H2Peer] = []
+
+    async def answer(peer: H2Peer, stream: int) -> None:
+        upstreams.append(peer)
+        await peer.headers(stream, [(b":status", b"200")])
+        await peer.data(stream, b"ok", end=True)
+
+    scenario = {"version": 1, "connections": [{"faults": [{"age": "50ms"}, {"keepalive": "300ms"}]}]}
+    async with (
+        h2_origin(answer) as url,
+        proxy_on(scenario, url) as proxied,
+        h2_client(await dial.connect("127.0.0.1", proxied.port, None)) as client,
+    ):
+        await client.request(1)
+        assert await client.until_ended() is Ending.FIN
+        assert client.streams[1].ended
+        assert (len(upstreams), upstreams[0].goaways, upstreams[0].ending) == (1, [], None)
 
 
 async def test_kept_and_closed_a_while_later_without_a_word():
