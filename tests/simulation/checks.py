@@ -72,7 +72,8 @@ def may_wait(world: World) -> bool:
         or too_small  # a buffer that never holds as many events as it waits for
         or _mentions(world.document, "silence", "forever", "blackhole", "abort_upstream", "connections")
         or any(answer.ending in ("silence", "goaway") for answer in world.answers.values())
-        or (large and _mentions(world.document, "bandwidth", "pace", "resegment", "slow_reader"))
+        or (large and _mentions(world.document, "bandwidth", "resegment", "slow_reader"))
+        or (_mentions(world.document, "pace") and any(len(answer.body) > 100 for answer in world.answers.values()))
         or (large and world.room < 1000 and any(client.nap for client in world.clients))  # who naps behind a small room
     )
 
