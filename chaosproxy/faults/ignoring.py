@@ -59,6 +59,10 @@ class IgnoringTimeout(RunningTimeout):
         self.due = min([self._life.last + self._idle, *self._limits.values()])
 
 
+LONG = 1024
+"""Bytes of a comment beyond which it counts until it has ended: nobody has to look through it at each piece."""
+
+
 class Life:
     """When a body last said something, keep-alives left out."""
 
@@ -72,8 +76,15 @@ class Life:
 
     @property
     def last(self) -> float:
-        """The bytes of a unit count as they come, unless it turns out that it has to be ignored."""
-        return max(self.said, self._begun) if self._blocks.held else self.said
+        """The bytes of a unit count as they come, unless it turns out that it has to be ignored: a comment from its colon
+        on, all else at its end."""
+        return max(self.said, self._begun) if self._blocks.held and not self._in_comment else self.said
+
+    @property
+    def _in_comment(self) -> bool:
+        if self._kind != "sse" or "comment" not in self._ignored or self._blocks.held > LONG:
+            return False
+        return all(line.startswith(b":") for line in self._blocks.unfinished.splitlines())
 
     def paused(self, since: float, now: float) -> None:
         """The clock has stood still from `since` until now."""

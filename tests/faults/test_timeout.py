@@ -151,6 +151,14 @@ def test_the_bytes_of_a_record_count_as_they_come_until_it_turns_out_to_be_noise
     assert play([Timeout(idle=1.5, ignore=("comments",))], noise).fired == over("idle", 2.5, after="1.5s")
 
 
+def test_comments_that_end_where_the_next_begins_are_ignored_all_the_same(play):
+    script = [TICKS[0], (2.0, b": pi"), *((float(number), b"ng\n\n: pi") for number in range(3, 9)), (9.0, End())]
+    assert play([Timeout(idle=2.5)], script).fired == []
+    assert play([Timeout(idle=2.5, ignore=("comments",))], script).fired == over("idle", 3.5, after="2.5s")
+    alive = [TICKS[0], (2.0, b": ping\nda"), (3.0, b"ta: 2\n\n: ping\nda"), (4.0, b"ta: 3\n\n"), (5.0, End())]
+    assert play([Timeout(idle=1.5, ignore=("comments",))], alive).fired == []
+
+
 def test_a_record_that_outgrows_every_limit_counts(play):
     script = [TICKS[0], (2.0, b"data: " + b"x" * (LIMIT + 10)), (3.0, b"x"), (4.0, b"x\n\n"), (5.0, End())]
     assert play([Timeout(idle=1.5, ignore=("comments",))], script, window=8 * LIMIT).fired == []
