@@ -31,9 +31,9 @@ class RetryUpstream(FaultSpec):
     main: ClassVar[str | None] = "on"
     asks_again: ClassVar[bool] = True
 
-    on: tuple[Trouble | Annotated[int, Within(400, 599)], ...] = ("error", "timeout")
+    on: tuple[Trouble | Annotated[int, Within(400, 599)], ...] = ("error", "timeout", "5xx")
     """After what: `error` (no connection, or none that lasts until the head), `timeout`, `5xx`, or a status as 503 or 429.
-    Default `error` and `timeout`."""
+    Default `error`, `timeout` and `5xx`."""
     times: Count = 2
     """How often at most; the last answer is passed on, whatever it is. Default 2: three tries."""
     timeout: Duration = 60.0

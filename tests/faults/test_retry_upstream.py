@@ -38,6 +38,11 @@ def test_a_status_that_is_waited_for_is_not_seen_by_the_client():
     assert played.head[0] == 5.0
 
 
+def test_by_itself_it_asks_again_after_any_answer_of_a_server_in_trouble():
+    assert play([RetryUpstream()], [(1.0, BUSY), *GOOD]).fired == [(1.0, "retry_upstream", "retry 1: status 503")]
+    assert play([RetryUpstream()], [(1.0, LIMITED), (1.0, End())]).head[1].status == 429
+
+
 @pytest.mark.parametrize(
     ("on", "head", "again"),
     [
