@@ -141,7 +141,7 @@ class RunningMutate(Edited):
             self.say(f"changed {self.place}")
         elif not self._said_once:
             self._said_once = True
-            self.say("changed each record")
+            self.say("changed records")
         return new
 
 

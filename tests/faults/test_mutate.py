@@ -114,7 +114,7 @@ def test_where_there_is_nothing_to_change(answer, how, sent):
 def test_without_a_place_it_is_each_record_and_no_comment():
     played = play([Mutate(replace=((": ", b":"),))], [(1.0, EVENTS[0] + b": ping\n\n"), (2.0, EVENTS[1]), (3.0, End())])
     assert played.data == b"data:1\n\n: ping\n\ndata:2\n\n"
-    assert played.fired == [(1.0, "mutate", "changed each record")]
+    assert played.fired == [(1.0, "mutate", "changed records")]
 
 
 def test_all_before_it_is_on_time_and_in_its_own_pieces():
