@@ -34,7 +34,7 @@ class Account:
     problem: str
     """Why there is none; empty where there is."""
     others: int
-    """How many other exchanges were under way."""
+    """For how many other exchanges the upstream may have been at work then."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Evidence:
     checks: Sequence[int] = ()
     """Which of these are about it, counted from 0."""
     request: bytes | None = None
-    """A digest of the request's body."""
+    """A digest of the request's body; None: it was over before all of it had come."""
     events_in: Times = field(default_factory=_times)
     """When each event came from the upstream, in seconds from the request's first byte."""
     events_out: Times = field(default_factory=_times)

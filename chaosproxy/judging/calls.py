@@ -1,7 +1,8 @@
 """Checks of a client that asks again: which exchanges are attempts of one call, how many, and how far apart.
 
 A call is one method, target and body: whatever repeats these is an attempt, whether it overlaps the one before or follows
-it. (A client that makes the same call twice on purpose is told apart by `match` or `nth`, or by a body that differs.)
+it. (A client that makes the same call twice on purpose is told apart by `match` or `nth`, or by a body that differs.) Of
+an attempt that was over before its body had come, the length that it has announced stands for it.
 Must not know: what a client is.
 """
 
@@ -10,27 +11,52 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Check, Finding, register
-from chaosproxy.judging.words import ended_at, how_it_ended, limit, ms
+from chaosproxy.judging.words import SHUTDOWN, ended_at, how_it_ended, limit, ms, unseen
 from chaosproxy.model.units import Count, Duration, counted
 
 FAILURE = 400
 """Statuses from here on are no answer."""
 EARLY = 0.001
 """Seconds by which a client may come too early: clocks are read at two ends."""
+LONGEST = 20
+"""Digits; no body is so long."""
+Body: TypeAlias = tuple[bytes | None, int | None]
+"""A digest, and how many bytes; None: not known."""
 
 
 def calls(records: Sequence[ExchangeRecord]) -> list[list[ExchangeRecord]]:
     """The attempts of each call, in the order in which they came."""
+    ordered = sorted(records, key=lambda one: (_began(one), one.id))
+    whole: dict[tuple[str, ...], dict[Body, None]] = {}
+    for record in ordered:
+        if _body(record)[0] is not None:
+            whole.setdefault(_target(record), {})[_body(record)] = None
     found: dict[tuple[object, ...], list[ExchangeRecord]] = {}
-    for record in sorted(records, key=lambda one: (_began(one), one.id)):
-        request = record.request
-        body = record.evidence.request if record.evidence is not None else None
-        found.setdefault((request.method, request.path, request.query, body, request.bytes), []).append(record)
+    for record in ordered:
+        target, body = _target(record), _body(record)
+        if body[0] is None:
+            alike = [one for one in whole.get(target, ()) if body[1] in {None, one[1]}]
+            body = alike[0] if len(alike) == 1 else body
+        found.setdefault((target, body), []).append(record)
     return list(found.values())
+
+
+def _target(record: ExchangeRecord) -> tuple[str, ...]:
+    request = record.request
+    return request.method, request.path, request.query
+
+
+def _body(record: ExchangeRecord) -> Body:
+    digest = record.evidence.request if record.evidence is not None else None
+    if digest is not None:
+        return digest, record.request.bytes
+    announced = next((value for name, value in record.request.headers if name.lower() == "content-length"), "")
+    known = announced.isascii() and announced.isdigit() and len(announced) < LONGEST
+    return None, int(announced) if known else None
 
 
 def _began(record: ExchangeRecord) -> float:
@@ -130,9 +156,11 @@ class GivesUp(OfCalls):
             return
         last = attempts[-1]
         took = max(map(_over, attempts)) - _began(attempts[0])
+        waits = last.end is not None and last.end.cause == SHUTDOWN
         good = len(attempts) <= (self.after or len(attempts)) and (self.within is None or took <= self.within)
         seen = f"{_how_often(attempts)}, the last over after {ms(took)}: {last.response.status or 'no head'}, "
-        yield Finding(_ids(attempts), good, seen + how_it_ended(last), ("client_closed", "end"))
+        seen += how_it_ended(last) + (f"; {unseen(last) or 'it still waited as the proxy ended'}" if waits else "")
+        yield Finding(_ids(attempts), good and not waits, seen, ("client_closed", "end"))
 
 
 def _has_failed(record: ExchangeRecord) -> bool:
@@ -153,6 +181,10 @@ class RetryDelay(OfCalls):
     """At least so long. Default 0."""
     max: Duration | None = None
     """At most so long."""
+
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        good = self.max is None or self.min <= self.max
+        return [] if good else [(("max",), "less than `min`: no wait is both")]
 
     @property
     def expected(self) -> str:
@@ -196,7 +228,7 @@ def _retry_after(record: ExchangeRecord) -> float | None:
                 return float(seconds)
             try:
                 then = parsedate_to_datetime(value)
-            except ValueError:
+            except (ValueError, OverflowError):  # also of a year, or a zone, beyond all numbers
                 return None
             told = dt.datetime.fromisoformat(record.started_at) + dt.timedelta(seconds=record.times.head_sent or 0.0)
             # A date without a zone is in GMT (RFC 9110 section 5.6.7); it counts whole seconds.

@@ -32,7 +32,9 @@ class AbortChain(Check):
 
     name: ClassVar[str] = "abort_chain"
     main: ClassVar[str | None] = "within"
-    nothing: ClassVar[str] = "no client left, alone, an upstream that was still answering"
+    nothing: ClassVar[str] = (
+        "no client left, alone and early enough to be asked about, an upstream that was still answering"
+    )
 
     within: Duration
     """At most so long after the client has left; the upstream is asked then, and a run that ends before has nothing to

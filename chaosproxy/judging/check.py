@@ -52,7 +52,11 @@ class Verdict:
         return {"check": self.check, "good": self.good, "expected": self.expected, "findings": found}
 
     def __str__(self) -> str:
-        """`first_event: expected the first event within 500 ms; #1: the first event after 2003 ms`."""
+        """`first_event: expected the first event within 500 ms; #1: the first event after 2003 ms`. A line, whatever a peer
+        has sent."""
+        return "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in self._said())
+
+    def _said(self) -> str:
         if self.good:
             return f"{self.check}: {self.expected}: {len(self.findings)} of {len(self.findings)}"
         if not self.findings:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Check, Finding, found, register
-from chaosproxy.judging.words import how_it_ended, last_byte, left_at, limit, ms
+from chaosproxy.judging.words import how_it_ended, last_byte, left_at, limit, ms, unseen
 from chaosproxy.model.units import Count, Duration
 
 Place = Literal["request", "head", "last_byte", "last_event", "last_content"]
@@ -103,6 +103,10 @@ class ClientLeaves(Check):
     event that says something (no ping, comment or empty delta), each as it went to the client, or `{event: N}`. Default
     request."""
 
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        good = self.within is None or self.at_least <= self.within
+        return [] if good else [(("at_least",), "longer than `within`: no time is both")]
+
     @property
     def expected(self) -> str:
         start = f"event {self.after.event}" if isinstance(self.after, AfterEvent) else _SAID[self.after]
@@ -113,6 +117,8 @@ class ClientLeaves(Check):
     def see(self, record: ExchangeRecord) -> Finding:
         left = left_at(record)
         if left is None:
+            if hidden := unseen(record):
+                return found(record, False, hidden, "fault", "end")
             half = record.times.client_closed
             served = f"closed its sending side after {ms(half)} and was served" if half is not None else "stayed"
             return found(record, False, f"it {served} to the end: {how_it_ended(record)}", "end")

@@ -3,6 +3,9 @@
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.units import show_duration
 
+SHUTDOWN = "shutdown"
+"""The cause of an exchange that ran until the proxy ended."""
+
 
 def ms(seconds: float) -> str:
     """`2003 ms`; a fraction below 10 ms."""
@@ -30,6 +33,16 @@ def left_at(record: ExchangeRecord) -> float | None:
     """When the client left; None where it did not, also where it only closed its sending side and was served."""
     served = record.end is not None and record.end.by != "client"
     return None if served else record.times.client_closed
+
+
+def unseen(record: ExchangeRecord) -> str:
+    """Why nobody can say whether the client has left, where that is so."""
+    if record.times.client_closed is not None or record.end is None or record.end.cause != SHUTDOWN:
+        return ""
+    gone = next((one for one in record.faults if one.fault == "blackhole" and "response only" not in one.detail), None)
+    if gone is None:
+        return ""
+    return f"whether it left nobody could see: {gone.fault}, {gone.detail} (with `way: response` its leaving is seen)"
 
 
 def how_it_ended(record: ExchangeRecord) -> str:

@@ -11,7 +11,7 @@ import trio
 
 from chaosproxy.errors import Error
 from chaosproxy.http1.session import Http1Session
-from chaosproxy.journal.evidence import Account
+from chaosproxy.journal.evidence import Account, Question
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.json_values import LONGEST, NOT_JSON, parse
 from chaosproxy.model.messages import Abort, Data, End, RequestHead, ResponseHead
@@ -55,17 +55,23 @@ class Accounts:
 
     async def _take(self, record: ExchangeRecord) -> None:
         """Asks when it is time, one question after another."""
-        evidence, left = record.evidence, record.times.client_closed
+        evidence = record.evidence
         assert evidence is not None
-        assert left is not None
         try:
             for question in sorted(set(evidence.questions), key=lambda one: one.after):
-                await trio.sleep_until(evidence.began + left + question.after)
-                others = self._others()
+                await trio.sleep_until(_due(record, question))
+                before = self._busy(record, question)
                 document, problem = await self._ask(question.at, record.upstream.url or "")
+                others = max(before, self._busy(record, question))
                 evidence.accounts[question] = Account(document, problem, others)
         finally:
             self._release(record)
+
+    def _busy(self, record: ExchangeRecord, question: Question) -> int:
+        """How many others the upstream may still be at work for: those under way, and those whose clients have left so late
+        that it need not be done with them."""
+        now = trio.current_time()
+        return self._others() + sum(_due(one, question) > now for one in self.waiting if one is not record)
 
     def give_up(self) -> None:
         """The proxy ends."""
@@ -92,6 +98,14 @@ class Accounts:
             except (Error, OSError) as error:
                 return None, str(error)
         return None, f"no answer within {WAIT:g} s"
+
+
+def _due(record: ExchangeRecord, question: Question) -> float:
+    """When what is left of it is to be asked."""
+    evidence, left = record.evidence, record.times.client_closed
+    assert evidence is not None
+    assert left is not None
+    return evidence.began + left + question.after
 
 
 def _split(url: str) -> tuple[str, str, str]:

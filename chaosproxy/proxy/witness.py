@@ -98,6 +98,7 @@ class Witness(Observer):
 
     def totals(self, request: Line, response: Line) -> None:
         super().totals(request, response)
-        self._evidence.request = self._asked.digest()
+        if self.record.times.request_end is not None:
+            self._evidence.request = self._asked.digest()
         if self.record.times.upstream_head is not None:
             self._evidence.same = self._came.digest() == self._went.digest()

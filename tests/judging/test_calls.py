@@ -2,12 +2,16 @@
 
 import pytest
 
-from chaosproxy.journal.record import Ending
+from chaosproxy.journal.record import Ending, Fired
 from chaosproxy.judging.calls import Attempts, GivesUp, NoRetryAfterOutput, RetryAfter, RetryDelay, calls
-from tests.judging.made import exchange
+from tests.judging.made import exchange, met
 
 BUSY = {"status": 503, "events": (), "end": 0.125, "ending": Ending("proxy", "clean", "respond")}
 BROKEN = {"ending": Ending("proxy", "fin", "cut")}
+
+
+YEAR = "Mon, 01 Jan 99999999999 00:00:00 GMT"
+ZONE = "Mon, 01 Jan 2027 00:00:00 +99999999999999999999"
 
 
 def busy(number, began, **more):
@@ -23,6 +27,28 @@ def test_attempts_of_one_call_ask_the_same_of_the_same():
 
 def test_attempts_stand_in_the_order_in_which_they_came_whenever_they_ended():
     assert [one.id for one in calls([exchange(2, began=0.2), exchange(1, began=0.1, end=9.0)])[0]] == [1, 2]
+
+
+def refused(number, began, length=""):
+    """At its head: nothing is known of its body but what was announced."""
+    record = busy(number, began)
+    record.evidence.request, record.times.request_end = None, None
+    record.request.headers = [["Content-Length", length]] if length else []
+    return record
+
+
+def sent(number, began, body):
+    record = exchange(number, began=began, body=body)
+    record.request.bytes = len(body)
+    return record
+
+
+def test_an_attempt_that_was_over_before_its_body_had_come_is_one_of_the_call_that_has_its_length():
+    records = [refused(1, 0.0, "5"), refused(2, 1.0, "6"), sent(3, 2.0, b"hello"), refused(4, 3.0, "5")]
+    assert [[one.id for one in attempts] for attempts in calls(records)] == [[1, 3, 4], [2]]
+    assert [[one.id for one in attempts] for attempts in calls([refused(1, 0.0), sent(2, 2.0, b"hello")])] == [[1, 2]]
+    two = [refused(1, 0.0, "5"), sent(2, 2.0, b"hello"), sent(3, 2.5, b"world"), refused(4, 3.0, "\xb2")]
+    assert [[one.id for one in attempts] for attempts in calls(two)] == [[1], [2], [3], [4]], "whose it is nobody knows"
 
 
 @pytest.mark.parametrize(
@@ -103,7 +129,7 @@ def test_retry_after(told, again, good, seen):
     assert (finding.good, finding.seen) == (good, seen)
 
 
-@pytest.mark.parametrize("told", ["soon", "-1", "1.5", "\u00b2", ""])
+@pytest.mark.parametrize("told", ["soon", "-1", "1.5", "\u00b2", "", YEAR, ZONE])
 def test_a_retry_after_that_says_nothing_is_not_judged(told):
     assert RetryAfter().look([busy(1, 0.0, headers=(("Retry-After", told),)), busy(2, 1.0)]) == []
 
@@ -142,6 +168,17 @@ def test_gives_up():
     assert GivesUp(after=3, within=2.0).expected == "the client to give up after 3 attempts at most within 2s"
 
 
+def test_who_still_waits_as_the_proxy_ends_has_not_given_up():
+    waiting = exchange(1, end=5.0, ending=Ending("proxy", "fin", "shutdown"))
+    (finding,) = GivesUp(after=3, within=30.0).look([waiting])
+    assert not finding.good
+    assert finding.seen.endswith("200, fin by proxy; it still waited as the proxy ended")
+    met(waiting, Fired(0.3, "blackhole", 0, "gateway", "gone after event 2"))
+    (finding,) = GivesUp(after=3).look([waiting])
+    assert not finding.good
+    assert "; whether it left nobody could see: blackhole, gone after event 2 (with " in finding.seen
+
+
 def test_a_call_that_was_answered_has_nothing_to_give_up():
     assert GivesUp(after=1).look([busy(1, 0.0), exchange(2, began=1.0)]) == []
 
@@ -155,6 +192,11 @@ def test_without_a_head_it_has_failed():
 def test_what_has_failed(status, failed):
     found = GivesUp(after=1).look([exchange(1, status=status)])
     assert bool(found) is failed
+
+
+@pytest.mark.parametrize(("given", "wrong"), [({"min": 2.0, "max": 1.0}, True), ({"min": 1.0, "max": 1.0}, False)])
+def test_no_wait_is_longer_and_shorter(given, wrong):
+    assert bool(RetryDelay(**given).problems()) is wrong
 
 
 @pytest.mark.parametrize(("given", "wrong"), [({}, True), ({"after": 1}, False), ({"within": 1.0}, False)])

@@ -125,3 +125,21 @@ def test_a_limit_that_is_just_kept_is_kept():
     assert ABORT.see(told(left, 1.5, Ending("upstream", "clean"))) is None
     assert ClientLeaves(within=0.25, at_least=0.25, after=AfterEvent(event=3)).see(left).good
     assert not ClientLeaves(after=AfterEvent(event=4)).see(left).good
+
+
+def test_whether_a_client_left_a_machine_that_is_gone_nobody_knows():
+    record = exchange(end=9.0, ending=Ending("proxy", "fin", "shutdown"))
+    assert ClientLeaves().see(record).seen == "it stayed to the end: fin by proxy"
+    met(record, Fired(0.3, "blackhole", 0, None, "gone after event 2, response only"))
+    assert ClientLeaves().see(record).seen == "it stayed to the end: fin by proxy"
+    met(record, Fired(0.3, "blackhole", 0, None, "gone after event 2"))
+    finding = ClientLeaves().see(record)
+    assert (finding.good, finding.seen) == (
+        False,
+        "whether it left nobody could see: blackhole, gone after event 2 (with `way: response` its leaving is seen)",
+    )
+
+
+@pytest.mark.parametrize(("given", "wrong"), [({"within": 1.0, "at_least": 2.0}, True), ({"at_least": 2.0}, False)])
+def test_no_time_is_longer_and_shorter(given, wrong):
+    assert bool(ClientLeaves(**given).problems()) is wrong

@@ -24,6 +24,10 @@ def test_what_it_says():
     assert str(Verdicts((of(GOOD), of()))).splitlines() == [str(of(GOOD)), str(of())]
 
 
+def test_what_a_peer_has_sent_does_nothing_in_it():
+    assert str(of(Finding((1,), good=False, seen="x: \x9b2J\u202e"))).endswith("; #1: x: \\x9b2J\\x202e")
+
+
 def test_all_must_hold_and_there_must_be_one():
     assert of(GOOD).good
     assert not of(GOOD, BAD).good
