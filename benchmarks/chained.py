@@ -45,7 +45,7 @@ FAULTS = {
     "inject": Variant(f"{{comment: ping, {_NEVER}}}", "{comment: ping, at: {event: 1, every: 2}}"),
     "latency": Variant(f"{{delay: 5ms, {_ELSEWHERE}}}", "5ms"),
     "line_endings": Variant(f"{{mode: crlf, {_ELSEWHERE}}}", "crlf"),
-    "mutate": Variant(f"{{json: {{changed: true}}, {_NEVER}}}", "{replace: {': ': ':'}}"),
+    "mutate": Variant(f"{{json: {{changed: true}}, {_NEVER}}}", "{replace: {'[.]': '-'}}"),
     "linger": Variant(f"{{for: 1ms, {_ELSEWHERE}}}", "1ms"),
     "pace": Variant(f"{{events: 1, every: 10ms, {_ELSEWHERE}}}", "{events: 1, every: 10ms}"),
     "rate_limit": Variant("{limit: 1000000/s, if: {client_headers: {x-never: yes}}}", "{limit: 1000000/s}"),
