@@ -6,7 +6,7 @@ proxy runs.
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from chaosproxy.embedded.setup import Source, read
@@ -17,10 +17,21 @@ ORIGIN = "http://127.0.0.1:8000"
 """Where `chaosproxy origin` listens unless told otherwise."""
 
 
-def command(scenario: Scenario, given: Source | None, upstreams: Sequence[str], seed: int, speed: float) -> str:
+def command(
+    scenario: Scenario,
+    given: Source | None,
+    upstreams: Sequence[str],
+    seed: int,
+    speed: float,
+    *,
+    as_given: bool = False,
+) -> str:
     """`chaosproxy run idle-drop --upstream URL --seed 7`; with no upstream in front of an embedded origin. A second line
-    is the text of the file that the first one names."""
-    file, text = _file(scenario, given)
+    is the text of the file that the first one names. `as_given`: the scenario is what was given, and what that asks of the
+    environment is named, and not told: it may be a secret."""
+    file, text = _reads_environment(scenario, given) if as_given else ("", "")
+    if not file:
+        file, text = _file(scenario, given)
     paced = f" --speed {speed:g}" if speed != 1 else ""
     words = ["run", *([file] if file else [])]
     words += [word for url in upstreams or [ORIGIN] for word in ("--upstream", url)]
@@ -28,6 +39,13 @@ def command(scenario: Scenario, given: Source | None, upstreams: Sequence[str], 
     if not upstreams:
         line = f"chaosproxy origin{paced} & {line}"
     return f"{line}\n{file}: {text}" if text else line
+
+
+def _reads_environment(scenario: Scenario, given: Source | None) -> tuple[str, str]:
+    if isinstance(given, Mapping):
+        text = json.dumps(given, default=str)
+        return (f"{scenario.name}.json", text) if "${" in text else ("", "")
+    return (f"{scenario.name}.yaml", f"\n{given.strip()}") if isinstance(given, str) and "${" in given else ("", "")
 
 
 def _file(scenario: Scenario, given: Source | None) -> tuple[str, str]:

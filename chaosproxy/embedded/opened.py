@@ -182,7 +182,8 @@ class OpenProxy:
         file's text on a line of its own."""
         planner, setup = self._proxy.planner, self._setup
         upstreams = [] if self._origin is not None else [address.url for address in setup.parts.upstreams]
-        return command(planner.scenario, setup.source, upstreams, planner.seed, setup.speed)
+        as_given = planner.scenario is setup.scenario
+        return command(planner.scenario, setup.source, upstreams, planner.seed, setup.speed, as_given=as_given)
 
     def timeline(self) -> str:
         """What became of every exchange so far, moment by moment; running ones last."""

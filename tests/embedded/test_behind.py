@@ -80,3 +80,15 @@ def test_a_mount_has_a_url(upstream):
         proxy.use(None)
         with pytest.raises(LookupError, match="none has a mount"):
             proxy.url_for("/a")
+
+
+@pytest.mark.parametrize("written", ["text", "mapping"])
+def test_what_the_environment_holds_is_not_in_the_command(monkeypatch, written):
+    monkeypatch.setenv("KEY_OF_OURS", "sk-secret")
+    text = "version: 1\nname: keyed\nfaults:\n- respond: {body: 'Bearer ${KEY_OF_OURS}'}\n"
+    mapping = {"version": 1, "name": "keyed", "faults": [{"respond": {"body": "Bearer ${KEY_OF_OURS}"}}]}
+    with chaosproxy.serve(text if written == "text" else mapping) as proxy:
+        line, _, further = proxy.command().partition("\n")
+    assert f" run keyed.{'yaml' if written == 'text' else 'json'} " in line
+    assert "Bearer ${KEY_OF_OURS}" in further
+    assert "sk-secret" not in further
