@@ -34,5 +34,5 @@ def _series(what: str, seen: Sequence[float], count: int, first: float | None, l
 def _bodies(evidence: Evidence, record: ExchangeRecord) -> Iterator[str]:
     if evidence.same and record.response.bytes_in != record.response.bytes_out:
         yield f"{record.response.bytes_in} bytes came, {record.response.bytes_out} went, and they are the same"
-    if evidence.request is None:
-        yield "nobody knows what was asked"
+    if (evidence.request is None) is (record.times.request_end is not None):
+        yield "what was asked is known only in part, or not though all of it has come"
