@@ -223,7 +223,7 @@ class FaultSpec:
 
     def conduct(self, context: Context) -> SessionFault:
         """The running object for one HTTP/2 session."""
-        raise NotImplementedError
+        raise NotImplementedError  # asked only of a spec that says `on_sessions`; one without it is its author's bug
 
     def share(self) -> object:
         """What its exchanges have in common, made once when the scenario is loaded: they find it in `Context.shared`.

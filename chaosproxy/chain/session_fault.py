@@ -58,7 +58,7 @@ class AtPlace(SessionFault):
 
     def fire(self, now: float) -> SessionActs:
         """The place has been reached."""
-        raise NotImplementedError
+        raise NotImplementedError  # each subclass has its own; one without is a bug of whoever wrote it
 
     @property
     def place(self) -> str:

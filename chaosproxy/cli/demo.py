@@ -36,18 +36,18 @@ def command(scenario: str, speed: float | None, as_json: bool, svg: Path | None)
     """Ask an embedded server for a stream, straight and through SCENARIO, and draw when its events came.
 
     SCENARIO is a file or the name of a shipped scenario; without one it is the 4 KiB buffer."""
-    # What only this command needs is loaded by it alone: `chaosproxy --help` looks at every command.
-    import trio  # noqa: PLC0415 - loaded by this command alone
-    from rich.console import Console  # noqa: PLC0415 - loaded by this command alone
+    # Loaded when the command runs, and not with its module: `chaosproxy --help` looks at every command.
+    import trio  # noqa: PLC0415 - `--help` does without it
+    from rich.console import Console  # noqa: PLC0415 - `--help` does without it
 
-    from chaosproxy.demo import picture  # noqa: PLC0415 - loaded by this command alone
-    from chaosproxy.demo.numbers import as_json as numbers  # noqa: PLC0415 - loaded by this command alone
-    from chaosproxy.demo.plan import plan as planned  # noqa: PLC0415 - loaded by this command alone
-    from chaosproxy.demo.shown import show  # noqa: PLC0415 - loaded by this command alone
-    from chaosproxy.demo.words import meaning  # noqa: PLC0415 - loaded by this command alone
-    from chaosproxy.origin.serving import OriginOptions, serving  # noqa: PLC0415 - loaded by this command alone
-    from chaosproxy.scenario.library import find  # noqa: PLC0415 - loaded by this command alone
-    from chaosproxy.scenario.load import load  # noqa: PLC0415 - loaded by this command alone
+    from chaosproxy.demo import picture  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.demo.numbers import as_json as numbers  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.demo.plan import plan as planned  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.demo.shown import show  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.demo.words import meaning  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.origin.serving import OriginOptions, serving  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.scenario.library import find  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.scenario.load import load  # noqa: PLC0415 - `--help` does without it
 
     check(svg, "the picture")
     try:
@@ -84,11 +84,11 @@ def command(scenario: str, speed: float | None, as_json: bool, svg: Path | None)
 @contextlib.contextmanager
 def _progress(name: str) -> Iterator["Progress"]:
     """A line on stderr that is gone afterwards."""
-    from rich.console import Console  # noqa: PLC0415 - loaded by this command alone
-    from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 - loaded by this command alone
+    from rich.console import Console  # noqa: PLC0415 - `--help` does without it
+    from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 - `--help` does without it
 
-    from chaosproxy.demo.plan import EVENTS  # noqa: PLC0415 - loaded by this command alone
-    from chaosproxy.demo.shown import DIRECT, THROUGH  # noqa: PLC0415 - loaded by this command alone
+    from chaosproxy.demo.plan import EVENTS  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.demo.shown import DIRECT, THROUGH  # noqa: PLC0415 - `--help` does without it
 
     console = Console(stderr=True)
     titles = {DIRECT: "straight to the server", THROUGH: f"through {name}"}

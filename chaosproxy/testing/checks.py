@@ -6,6 +6,7 @@ what a seed decides. Must not know: which faults exist.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.framing.splitter import Splitter
@@ -52,13 +53,13 @@ def check_fault(spec: FaultSpec, *, neutral: bool = False, scripts: dict[str, Se
     _check_cuts(spec)
     _check_reason(spec)
     for name, script in (SCRIPTS if scripts is None else scripts).items():
-        request = {"request": POST} if any(isinstance(what, Upload) for _, what in script) else {}
+        request: dict[str, Any] = {"request": POST} if any(isinstance(what, Upload) for _, what in script) else {}
         for slow in (False, True):
             steps = _slowly(script) if slow else script
-            options = {**request, **({"room": 0, "window": 16} if slow else {})}
-            played = play([spec], steps, **options)  # type: ignore[arg-type] # a mapping of keyword arguments
-            awake = play([spec], steps, lazy=False, **options)  # type: ignore[arg-type]
-            again = play([spec], steps, **options)  # type: ignore[arg-type]
+            options: dict[str, Any] = {**request, **({"room": 0, "window": 16} if slow else {})}
+            played = play([spec], steps, **options)
+            awake = play([spec], steps, lazy=False, **options)
+            again = play([spec], steps, **options)
             where = f"{spec.name} against {name!r}{', a slow client' if slow else ''}"
             assert repr(played) == repr(again), f"{where}: not the same again\n{played}\n{again}"
             assert played.out == awake.out, f"{where}: at rest and awake differ\n{played}\n{awake}"
@@ -68,7 +69,7 @@ def check_fault(spec: FaultSpec, *, neutral: bool = False, scripts: dict[str, Se
             _check_upload(spec, script, played, where)
             _check_leaving(steps, played, where)
             if neutral:
-                plain = play([], steps, **options)  # type: ignore[arg-type]
+                plain = play([], steps, **options)
                 assert played.out == plain.out, f"{where}: it is not neutral\n{played}\n{plain}"
                 assert not played.fired, f"{where}: it says that it acted: {played.fired}"
 

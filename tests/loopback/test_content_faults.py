@@ -1,16 +1,13 @@
 """`error_event`, `headers` and `strip` on real sockets, over both versions of HTTP: bytes, frames, and the journal."""
 
-import contextlib
-from collections.abc import AsyncIterator
-
 import pytest
 import trio
 
 from chaosproxy.testing.h2_origin import h2_origin
-from chaosproxy.testing.h2_peers import H2Peer, h2_client
+from chaosproxy.testing.h2_peers import H2Peer
 from chaosproxy.testing.peers import Ending, RawClient, origin
-from chaosproxy.testing.proxied import Proxied, proxy_on
-from chaosproxy.wire import dial
+from chaosproxy.testing.proxied import proxy_on
+from tests.loopback.speaking import faults, h2
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 EVENTS = [b"data: %d\n\n" % number for number in range(1, 6)]
@@ -25,16 +22,6 @@ def chunk(payload: bytes) -> bytes:
 
 def get(path: str = "/", *fields: str) -> bytes:
     return "\r\n".join([f"GET {path} HTTP/1.1", "Host: x", *fields, "", ""]).encode()
-
-
-def faults(*those: dict[str, object]) -> dict[str, object]:
-    return {"version": 1, "faults": list(those)}
-
-
-@contextlib.asynccontextmanager
-async def h2(proxied: Proxied) -> AsyncIterator[H2Peer]:
-    async with h2_client(await dial.connect("127.0.0.1", proxied.port, None)) as client:
-        yield client
 
 
 # ---- error_event

@@ -4,17 +4,14 @@ been sent, and all of it is what the scenario says.
 The upstream has sent two events and a half before it waits for the client to have two: so none of them can be held.
 """
 
-import contextlib
-from collections.abc import AsyncIterator
-
 import pytest
 import trio
 
 from chaosproxy.testing.h2_origin import h2_origin
-from chaosproxy.testing.h2_peers import H2Peer, h2_client
+from chaosproxy.testing.h2_peers import H2Peer
 from chaosproxy.testing.peers import Ending, RawClient, origin
-from chaosproxy.testing.proxied import Proxied, proxy_on
-from chaosproxy.wire import dial
+from chaosproxy.testing.proxied import proxy_on
+from tests.loopback.speaking import h2
 
 WITHIN = 20.0
 EVENTS = [b'data: {"n":%d}\n\n' % number for number in range(1, 6)]
@@ -107,12 +104,6 @@ async def test_http1(fault, left, done, framing):
     assert [one.detail for one in record.faults] == [done]
     assert (record.end.how, record.response.events_in) == ("clean", 5)
     assert record.response.bytes_out == len(left)
-
-
-@contextlib.asynccontextmanager
-async def h2(proxied: Proxied) -> AsyncIterator[H2Peer]:
-    async with h2_client(await dial.connect("127.0.0.1", proxied.port, None)) as client:
-        yield client
 
 
 @pytest.mark.parametrize(("fault", "left", "done"), CASES.values(), ids=CASES)

@@ -11,14 +11,11 @@ from chaosproxy.testing.h2_peers import h2_client
 from chaosproxy.testing.peers import Ending, RawClient, origin
 from chaosproxy.testing.proxied import proxy_on
 from chaosproxy.wire import dial
+from tests.loopback.speaking import faults
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
 BODY = b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
-
-
-def faults(*those: dict[str, object]) -> dict[str, object]:
-    return {"version": 1, "faults": list(those)}
 
 
 def fetched(port: int) -> bytes | str:

@@ -1,13 +1,10 @@
 """`cache` and `route` on real sockets, over both versions of HTTP: what one exchange leaves behind for another."""
 
-import contextlib
-from collections.abc import AsyncIterator
-
 from chaosproxy.testing.h2_origin import h2_origin
-from chaosproxy.testing.h2_peers import H2Peer, h2_client
-from chaosproxy.testing.peers import Ending, RawClient, origin
-from chaosproxy.testing.proxied import Proxied, proxy_on
-from chaosproxy.wire import dial
+from chaosproxy.testing.h2_peers import H2Peer
+from chaosproxy.testing.peers import Ending, origin
+from chaosproxy.testing.proxied import proxy_on
+from tests.loopback.speaking import connected, faults, h2
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 ONE = b"9\r\ndata: 1\n\n\r\n"
@@ -15,20 +12,6 @@ LAST = b"0\r\n\r\n"
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 OK = [(b":status", b"200"), (b"content-type", b"text/event-stream")]
 INTERNAL = 0x2
-
-
-def faults(*those: dict[str, object]) -> dict[str, object]:
-    return {"version": 1, "faults": list(those)}
-
-
-@contextlib.asynccontextmanager
-async def h2(proxied: Proxied) -> AsyncIterator[H2Peer]:
-    async with h2_client(await dial.connect("127.0.0.1", proxied.port, None)) as client:
-        yield client
-
-
-async def connected(proxied: Proxied) -> RawClient:
-    return await RawClient.connect("127.0.0.1", proxied.port)
 
 
 # ---- cache
