@@ -3,6 +3,7 @@
 Must not know: what is in a report.
 """
 
+import hashlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 LONGEST = 150
 """Characters of a file's name, its last ones: file systems have limits."""
+_UNSAFE = re.compile(r"[^\w.\[\]-]+")
 
 
 def file(item: pytest.Item, number: int) -> Path | None:
@@ -21,8 +23,16 @@ def file(item: pytest.Item, number: int) -> Path | None:
     folder = _folder(item.config)
     if folder is None:
         return None
-    name = re.sub(r"[^\w.\[\]-]+", "-", item.nodeid).strip("-")[-LONGEST:]
-    return folder / f"{name}{f'-{number + 1}' if number else ''}.html"
+    return folder / f"{_name(item.nodeid)}{f'-{number + 1}' if number else ''}.html"
+
+
+def _name(test: str) -> str:
+    """The test's own as far as a file may be called so; a digest tells those apart that would be called the same."""
+    name = _UNSAFE.sub("-", test).strip("-")
+    parameters = test.partition("[")[2]
+    if len(name) <= LONGEST and _UNSAFE.search(parameters) is None:
+        return name
+    return f"{name[-LONGEST:]}-{hashlib.blake2b(test.encode(), digest_size=4).hexdigest()}"
 
 
 def _folder(config: pytest.Config) -> Path | None:

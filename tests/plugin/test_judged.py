@@ -305,7 +305,7 @@ def test_passes(chaosproxy):
     )
     done.assert_outcomes(passed=2, failed=1, errors=1)
     kept = {
-        re.sub(r"^.*[.]py-", "", file.stem): [
+        re.sub(r"^.*[.]py-|-[0-9a-f]{8}$", "", file.stem): [
             json.loads(line)["request"]["path"] for line in file.read_text().splitlines()
         ]
         for file in (pytester.path / "kept" / "here").glob("*.jsonl")
@@ -382,6 +382,20 @@ def test_a_wrong_key_of_pytest_s_own_toml_is_one_line(suite, pytester):
     done.assert_outcomes(errors=1)
     done.stdout.fnmatch_lines(["chaosproxy: *pyproject.toml: *'chaosproxy_upstream' expects a list*"])
     done.stdout.no_fnmatch_line("*pytest_plugin*")
+
+
+def test_tests_of_one_name_but_for_what_no_file_may_have_in_it_have_a_report_each(suite, pytester):
+    done = suite(
+        "import pytest\n\n\n"
+        '@pytest.mark.parametrize("what", ["a/b", "a b", "c"])\n'
+        "def test_it(chaosproxy, what):\n    assert False",
+        DEAD,
+        "--chaosproxy-report=reports",
+    )
+    done.assert_outcomes(failed=3)
+    names = sorted(path.name for path in (pytester.path / "reports").glob("*.html"))
+    assert len(names) == 3
+    assert any(name.endswith("test_it[c].html") for name in names)
 
 
 def test_a_report_that_cannot_be_written_is_one_line(suite, pytester):
