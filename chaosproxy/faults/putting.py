@@ -37,6 +37,8 @@ class Putting(Triggered):
         self._fits: bool | None = None
         self._seam: Seam | None = None
         """None where it need not be known what comes before the place."""
+        self._chunks = 0
+        """How many have ended, of those that `saw` was shown."""
         self._torn = False
         self._open = False
         """The last line that came has not ended."""
@@ -88,6 +90,7 @@ class Putting(Triggered):
 
     def saw(self, data: Data) -> None:
         assert self._seam is not None
+        self._chunks += data.whole
         ends = self._seam.feed(data.payload)
         self._open = self.kind == "lines" and not data.payload.endswith(b"\n")
         if self._torn and self.kind != "chunks":
@@ -103,6 +106,9 @@ class Putting(Triggered):
             return (self._next(now),)
         if not self.tears and (by_itself or at.chunk is not None) and seam is not None and not seam.between:
             return (Rest(records=self.records + 1),)
+        if limit == "records" and at.chunk is not None:
+            while at.every and at.chunk + (self._fired + 1) * at.every <= self._chunks:
+                self._fired += 1  # these ended while it waited for this record's end, which is theirs too
         return super().reached(limit, now)
 
     def fire(self, now: float) -> Actions:

@@ -382,3 +382,12 @@ def test_what_can_be_is_read_and_written(text, spec):
     scenario = load(f"version: 1\nfaults:\n  - inject: {text}\n")
     assert scenario.rules[0].faults == (spec,)
     assert load(dump(scenario)) == scenario
+
+
+def test_chunks_that_end_while_it_waits_for_a_record_are_met_by_its_end(play):
+    """A record in three chunks: each is a place, and the record's end is that of all of them."""
+    script = [(0.0, b"da"), (1.0, b"ta"), (2.0, b": 1\n\n"), (3.0, TWO), (4.0, End())]
+    played = play([Inject(event="i", at=Trigger(chunk=1, every=1))], script)
+    put_in = [(time, detail) for time, _, detail in played.fired]
+    assert put_in == [(2.0, "put in an event after chunk 3"), (3.0, "put in an event after chunk 4")]
+    assert b"".join(piece for _, piece in played.body) == ONE + b"data: i\n\n" + TWO + b"data: i\n\n"
