@@ -16,7 +16,7 @@ import pytest
 
 from docs.imports import ROOT, Import, every_import, imports_of, modules
 
-EDGE = {"cli", "proxy", "wire", "testing", "embedded", "demo", "origin", "pytest_plugin"}
+EDGE = {"cli", "proxy", "wire", "testing", "embedded", "demo", "origin", "pytest_plugin", "client"}
 """Where time passes and sockets are. Below, there is no clock, no chance but what is handed in, and no log."""
 ONLY_IN = {
     "trio": EDGE,
@@ -37,7 +37,7 @@ ONLY_IN = {
     "uvicorn": {"origin"},
     "starlette": {"origin"},
     "pytest": {"pytest_plugin"},
-    "zlib": {"faults", "demo"},
+    "zlib": {"faults", "client"},
     "brotli": {"faults"},
     "backports.zstd": {"faults"},
     "compression": {"faults"},  # zstd, from Python 3.14 on
@@ -194,6 +194,7 @@ FORBIDDEN = [
     ("embedded.served", "cli.main"),
     ("cli.main", "testing.play"),
     ("pytest_plugin", "demo.plan"),
+    ("client.asking", "proxy.proxy"),
     ("__main__", "embedded.parts"),
     ("errors", "model.units"),
 ]

@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from chaosproxy.demo.client import Answer
+from chaosproxy.client.answer import Answer
 
 
 @dataclass(frozen=True, slots=True)

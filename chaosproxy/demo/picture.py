@@ -13,8 +13,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from chaosproxy.demo import strip
-from chaosproxy.demo.client import Answer
+from chaosproxy.client import strip
+from chaosproxy.client.answer import Answer
 from chaosproxy.demo.numbers import Numbers
 from chaosproxy.demo.plan import EVENTS, Plan
 from chaosproxy.demo.shown import Shown

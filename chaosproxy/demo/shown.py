@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import trio
 
-from chaosproxy.demo.client import Answer, ask
+from chaosproxy.client.answer import Answer
+from chaosproxy.client.asking import Peer, ask
 from chaosproxy.demo.plan import GAP, Plan
 from chaosproxy.embedded.opened import open_proxy
 from chaosproxy.embedded.setup import Source
@@ -80,4 +81,4 @@ async def _one(
         framing=Framing.LENGTH if question.json else Framing.NONE,
         final=not question.json,
     )
-    return await ask((address.host, address.port), head, question.json, protocol, plan.patience, seen, headed)
+    return await ask(Peer(address.host, address.port, protocol), head, question.json, plan.patience, seen, headed)

@@ -5,7 +5,7 @@ Rules: only what the client saw decides. Must not know: scenarios, how it is dra
 
 from itertools import pairwise
 
-from chaosproxy.demo.client import GAVE_UP, Answer
+from chaosproxy.client.answer import GAVE_UP, Answer
 from chaosproxy.demo.numbers import Numbers
 from chaosproxy.framing.choose import kind_of, splitter_for
 from chaosproxy.framing.records import payload, terminal
@@ -75,13 +75,13 @@ def meaning(direct: Answer, through: Answer) -> str:
 
 
 def _refused(through: Answer) -> str:
-    if through.retry_after:
+    if through.header("retry-after"):
         return (
-            f"No stream: the answer is {through.status}, Retry-After: {through.retry_after}. Nothing has begun, so a "
+            f"No stream: the answer is {through.status}, Retry-After: {through.header('retry-after')}. Nothing has begun, so a "
             "client may ask again, and not sooner than that."
         )
     return (
-        f"No stream: the answer is {through.status}, {through.content_type.partition(';')[0] or 'without a type'}. A "
+        f"No stream: the answer is {through.status}, {through.header('content-type').partition(';')[0] or 'without a type'}. A "
         "client must look at the status and the type before it parses a stream."
     )
 
@@ -129,7 +129,7 @@ def _late(now: float, before: float) -> bool:
 
 def _error_at_the_end(answer: Answer) -> bool:
     """Whether the last event is an error in the shape of a provider."""
-    kind = kind_of(answer.content_type.encode("latin-1"))
+    kind = kind_of(answer.header("content-type").encode("latin-1"))
     if kind not in {"sse", "lines"}:
         return False
     ends = [0, *splitter_for(kind).feed(answer.text)]

@@ -2,17 +2,18 @@
 
 import pytest
 
-from chaosproxy.demo.client import GAVE_UP, Answer
+from chaosproxy.client.answer import GAVE_UP, Answer
 from chaosproxy.demo.words import ending, meaning
+from tests.client.made import answer
 
 ALL = [(0.01 * number, 1) for number in range(1, 41)]
-DIRECT = Answer("http/1.1", 200, events=ALL, end="clean", ended=0.4)
+DIRECT = answer(ALL, ended=0.4)
 ERROR = b'data: {"error": {"message": "no"}}\n\n'
 SSE = "text/event-stream; charset=utf-8"
 
 
 def through(events=ALL, *, status=200, end="clean", ended=0.4, traffic=(), **more) -> Answer:
-    return Answer("http/1.1", status, events=list(events), traffic=[*events, *traffic], end=end, ended=ended, **more)
+    return answer(events, status=status, end=end, ended=ended, traffic=[(time, 9) for time, _ in traffic], **more)
 
 
 def at(*times: float) -> list[tuple[float, int]]:
@@ -30,23 +31,31 @@ def at(*times: float) -> list[tuple[float, int]]:
         (through(ALL[:3], end="stream:CANCEL", ended=0.03), "broke off after 3 of 40 events"),
         (through([], end="fin", ended=0.2), "before any of 40 events"),
         (through(ALL[:39]), "ended cleanly, as HTTP sees it, after 39 of 40 events"),
-        (through([], status=429, retry_after="1"), "429, Retry-After: 1"),
-        (through([], status=524, content_type="text/html; charset=UTF-8"), "the answer is 524, text/html."),
+        (through([], status=429, headers=[("retry-after", "1")]), "429, Retry-After: 1"),
+        (
+            through([], status=524, headers=[("content-type", "text/html; charset=UTF-8")]),
+            "the answer is 524, text/html.",
+        ),
         (through([], status=503), "503, without a type"),
         (through([], status=None, end="rst"), "No answer at all: reset (TCP RST)"),
         (through(ALL[:3], end=GAVE_UP, ended=3), "After 3 of 40 events nothing came, not even an end"),
         (through(ALL[:3], end=GAVE_UP, ended=3, traffic=at(1, 2)), "After 3 of 40 events bytes still came"),
-        (through(at(0.1, 0.2), text=b"data: a\n\n" + ERROR, content_type=SSE), "After 1 event came an error"),
         (
-            through(at(0.1, 0.2), text=b'{"a":1}\n{"error":"no"}\n', content_type="application/x-ndjson"),
+            through(at(0.1, 0.2), text=b"data: a\n\n" + ERROR, headers=[("content-type", SSE)]),
+            "After 1 event came an error",
+        ),
+        (
+            through(
+                at(0.1, 0.2), text=b'{"a":1}\n{"error":"no"}\n', headers=[("content-type", "application/x-ndjson")]
+            ),
             "an error inside a 200",
         ),
         (
-            through(at(0.1), text=b'event: error\ndata: {"type":"error"}\n\n', content_type=SSE),
+            through(at(0.1), text=b'event: error\ndata: {"type":"error"}\n\n', headers=[("content-type", SSE)]),
             "an error inside a 200",
         ),
-        (through(at(0.1, 0.2), text=b"data: a\n\ndata: [DONE]\n\n", content_type=SSE), "ended cleanly"),
-        (through(at(0.1), text=b"data: plain\n\n", content_type=SSE), "ended cleanly"),
+        (through(at(0.1, 0.2), text=b"data: a\n\ndata: [DONE]\n\n", headers=[("content-type", SSE)]), "ended cleanly"),
+        (through(at(0.1), text=b"data: plain\n\n", headers=[("content-type", SSE)]), "ended cleanly"),
     ],
 )
 def test_what_it_means(seen, said):

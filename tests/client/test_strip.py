@@ -1,12 +1,8 @@
 """The strip of arrivals: where things stand in it, and how high."""
 
-from chaosproxy.demo.client import GAVE_UP, Answer
-from chaosproxy.demo.strip import ASCII, Scale, rows
-
-
-def answer(events, *, ended=1.0, end="clean", traffic=()) -> Answer:
-    return Answer("http/1.1", 200, events=events, traffic=[*events, *traffic], end=end, ended=ended)
-
+from chaosproxy.client.answer import GAVE_UP
+from chaosproxy.client.strip import ASCII, Scale, rows
+from tests.client.made import answer
 
 EVEN = answer([(0.05 + 0.1 * number, 1) for number in range(10)])
 BURST = answer([(0.999, 40)])

@@ -8,10 +8,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chaosproxy.demo.client import GAVE_UP, Answer
-from chaosproxy.demo.plan import EVENTS
+from chaosproxy.client.answer import GAVE_UP, Answer
 
 ROWS = 3
+FULL = 40
+"""A burst of so many events is as high as it gets, unless there is a larger one: one event never looks like many."""
 LEVELS = " ▁▂▃▄▅▆▇█"
 SILENT, BYTES = "·", "~"
 ENDS = {"clean": "┤", GAVE_UP: "?"}
@@ -32,10 +33,10 @@ class Scale:
 
     @classmethod
     def of(cls, answers: Sequence[Answer], columns: int) -> "Scale":
-        """With room for a burst of `EVENTS`, so that one event never looks like many."""
+        """One for all of `answers`."""
         seconds = max(0.001, *(answer.ended for answer in answers))
         scale = cls(seconds, columns, 1)
-        return cls(seconds, columns, max([EVENTS, *(max(_counts(answer, scale), default=0) for answer in answers)]))
+        return cls(seconds, columns, max([FULL, *(max(_counts(answer, scale), default=0) for answer in answers)]))
 
     def column(self, time: float) -> int:
         return min(int(time / self.seconds * self.columns), self.columns - 1)

@@ -1,20 +1,21 @@
-"""The demo's client: one request over a connection of its own, and every moment of the answer written down.
+"""One request over a connection of its own, and every moment of the answer written down.
 
 Rules: it waits for a stated time and then gives up; whatever the peer does is an answer with an ending, never an error.
 An event counts when it can be decoded, coded bodies included. Time is Trio's, seconds from the request.
-Must not know: what is asked, the proxy, how it is drawn.
+Must not know: what is asked, the proxy, what is made of the answer.
 """
 
-import zlib
+import ssl
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import trio
 
-from chaosproxy.framing.choose import kind_of, splitter_for
+from chaosproxy.client.answer import Answer
+from chaosproxy.client.body import Body
+from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.http1.session import Http1Session
 from chaosproxy.http2.session import Http2Session
-from chaosproxy.model.headers import first
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead
 from chaosproxy.model.vocabulary import Role
 from chaosproxy.session import Arrived, Closed, Session
@@ -22,61 +23,37 @@ from chaosproxy.wire import dial
 from chaosproxy.wire.transport import Transport, TruncatedError
 
 READ = 65536
-CODED = {b"gzip": zlib.MAX_WBITS + 16, b"deflate": zlib.MAX_WBITS}
-GAVE_UP = "gave up"
 
 
-@dataclass(slots=True)
-class Answer:
-    """What came, and when."""
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Who is asked."""
 
+    host: str
+    port: int
     protocol: str
-    status: int | None = None
-    retry_after: str | None = None
-    content_type: str = ""
-    head: float | None = None
-    events: list[tuple[float, int]] = field(default_factory=list)
-    """(seconds, how many could be decoded then)"""
-    traffic: list[tuple[float, int]] = field(default_factory=list)
-    """(seconds, body bytes)"""
-    end: str = GAVE_UP
-    """`clean`, `fin`, `rst`, `stream:CODE` ..., `gave up`."""
-    ended: float = 0.0
-    text: bytes = b""
-    """The body, decoded as far as it came."""
-
-
-class Body:
-    """Takes the coding off a body and finds its events."""
-
-    def __init__(self, head: ResponseHead) -> None:
-        coding = (first(head.headers, b"content-encoding") or b"").lower()
-        self._decoder = zlib.decompressobj(CODED[coding]) if coding in CODED else None
-        readable = self._decoder is not None or coding in {b"", b"identity"}
-        kind = kind_of(first(head.headers, b"content-type")) if readable else None
-        self._splitter = splitter_for(kind) if kind is not None else None
-        self.text = b""
-
-    def feed(self, payload: bytes) -> int:
-        """How many events can be decoded now that could not be before."""
-        if self._decoder is not None:
-            try:
-                payload = self._decoder.decompress(payload)
-            except zlib.error:
-                return 0  # a coding that is broken hides the rest, as it does from every client
-        self.text += payload
-        return len(self._splitter.feed(payload)) if self._splitter is not None and payload else 0
+    """`http/1.1` or `h2`; under TLS the one that was agreed on goes before it."""
+    context: ssl.SSLContext | None = None
+    """TLS, if there is one."""
 
 
 class Asking:
     """One exchange on one connection."""
 
-    def __init__(self, transport: Transport, protocol: str, seen: Callable[[int], None], headed: trio.Event) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        protocol: str,
+        seen: Callable[[int], None],
+        headed: trio.Event,
+        other: RecordKind | None = None,
+    ) -> None:
         """`seen(events)` is called with each read that brought some; `headed` is set with the answer's head, or at its
-        end."""
+        end; `other`: the records of a text whose type has none."""
         self._transport = transport
         self._session: Session = Http2Session(Role.CLIENT) if protocol == "h2" else Http1Session(Role.CLIENT)
         self._seen = seen
+        self._other = other
         self._body: Body | None = None
         self._over = False
         self._began = trio.current_time()
@@ -143,17 +120,16 @@ class Asking:
             match event:
                 case ResponseHead():
                     answer.status, answer.head = event.status, now
-                    answer.content_type = (first(event.headers, b"content-type") or b"").decode("latin-1")
-                    answer.retry_after = (first(event.headers, b"retry-after") or b"").decode("latin-1") or None
-                    self._body = Body(event)
+                    answer.headers, answer.framing = event.headers, event.framing
+                    self._body = Body(event, self._other)
+                    answer.recorded = self._body.recorded
                     self._headed.set()
                 case Data(payload):
                     assert self._body is not None
-                    answer.traffic.append((now, len(payload)))
-                    count = self._body.feed(payload)
-                    if count:
-                        answer.events.append((now, count))
-                        self._seen(count)
+                    piece = self._body.feed(payload, now)
+                    answer.pieces.append(piece)
+                    if piece.events:
+                        self._seen(piece.events)
                     self._session.grant(stream, len(payload))
                 case End():
                     self._end("clean")
@@ -171,18 +147,19 @@ class Asking:
 
 
 async def ask(
-    address: tuple[str, int],
+    peer: Peer,
     head: RequestHead,
     body: bytes,
-    protocol: str,
     patience: float,
     seen: Callable[[int], None] = lambda _: None,
     headed: trio.Event | None = None,
+    other: RecordKind | None = None,
 ) -> Answer:
     """Dial, ask, close. UpstreamFault if nobody listens there."""
-    transport = await dial.dial(*address)
+    transport = await dial.connect(peer.host, peer.port, peer.context)
     try:
-        asking = Asking(transport, protocol, seen, trio.Event() if headed is None else headed)
+        protocol = peer.protocol if peer.context is None else transport.alpn or "http/1.1"
+        asking = Asking(transport, protocol, seen, trio.Event() if headed is None else headed, other)
         return await asking.ask([head, *([Data(body)] if body else []), End()], patience)
     finally:
         transport.close()
