@@ -1,0 +1,279 @@
+"""The origin of the comparison: a raw socket that answers by the request's path, and knows when it sent what.
+
+A request is for `/NAME?ID`: NAME is a script of `SCRIPTS`, ID what `origin.seen` keeps it under. A script is a list of
+steps; each event that is sent has its moment in `Seen.sent`, so that a delay can be told in events as well as in
+seconds: one that a busy machine stops knows nothing of it, but neither does its client, which runs in the same process.
+
+Rules: nothing is said that the script does not say. Must not know: what stands in between.
+"""
+
+import contextlib
+import functools
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import trio
+
+from chaosproxy.testing.listening import listening
+from chaosproxy.testing.recorder import WITHIN, Ending, Recorder
+from chaosproxy.wire.transport import Transport
+
+GAP = 0.05
+"""Seconds between two events of an ordinary stream."""
+SIZE = 400
+"""Bytes of one."""
+COUNT = 24
+CUT = 8
+"""Events before a stream breaks or falls silent."""
+HOLD = 1.0
+"""Seconds between the head and the first event, in the script that asks for the head."""
+SILENCE = 2.0
+"""Seconds for which an origin is silent before it goes on, in those that ask who notices that the client has left."""
+FLOOD = 32 * 1024 * 1024
+"""Bytes that a client is offered who does not read: more than the sockets of two connections take by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The answer's head, in one of three framings."""
+
+    framing: str
+    length: int = 0
+    fields: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """So many events, each followed by a gap."""
+
+    count: int
+    gap: float = GAP
+    size: int = SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Nothing is sent for so long."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Flood:
+    """Bytes as fast as they are taken."""
+
+    nbytes: int = FLOOD
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The end that the framing has: the last chunk; the FIN of a close-delimited body; nothing more where all has come."""
+
+
+Step = Head | Events | Pause | Flood | Last | Ending
+
+
+def _whole(framing: str, *steps: Step, count: int, size: int = SIZE, fields: bytes = b"") -> list[Step]:
+    return [Head(framing, count * size, fields), *steps, Last()]
+
+
+def _scripts() -> dict[str, list[Step]]:
+    scripts: dict[str, list[Step]] = {"silent": [Ending.OPEN]}
+    hint = b"X-Accel-Buffering: no\r\n"
+    for framing in ("chunked", "close", "length"):
+        scripts |= {
+            f"{framing}": _whole(framing, Events(COUNT), count=COUNT),
+            f"{framing}-sparse": _whole(framing, Events(5, gap=0.5), count=5),
+            f"{framing}-dense": _whole(framing, Events(400, gap=0.0, size=2000), count=400, size=2000),
+            f"{framing}-late": _whole(framing, Pause(HOLD), Events(8), count=8),
+            f"{framing}-hint": _whole(framing, Events(COUNT), count=COUNT, fields=hint),
+            f"{framing}-fin": [Head(framing, 2 * CUT * SIZE), Events(CUT), Pause(GAP), Ending.FIN],
+            f"{framing}-rst": [Head(framing, 2 * CUT * SIZE), Events(CUT), Pause(GAP), Ending.RST],
+            f"{framing}-idle": [Head(framing, 2 * CUT * SIZE), Events(CUT), Ending.OPEN],
+            f"{framing}-going-on": _whole(framing, Events(100), count=100),
+            f"{framing}-pausing": _whole(framing, Events(CUT), Pause(SILENCE), Events(40), count=CUT + 40),
+            f"{framing}-flood": [Head(framing, FLOOD + SIZE), Events(1), Flood(), Last()],
+        }
+    plain = {name: steps for name, steps in scripts.items() if name in ("length", "length-sparse")}
+    for name, (head, *steps) in plain.items():
+        assert isinstance(head, Head)
+        scripts[f"{name}-text"] = [Head(head.framing, head.length, b"Content-Type: text/plain\r\n"), *steps]
+    return scripts
+
+
+SCRIPTS: Mapping[str, Sequence[Step]] = _scripts()
+"""What can be asked for."""
+
+
+@dataclass(slots=True)
+class Seen:
+    """One request, as the origin saw it."""
+
+    head: bytes = b""
+    began: float = 0.0
+    """When the answer's head was sent; where there is none, when the request came."""
+    sent: list[float] = field(default_factory=list)
+    """When each event was."""
+    pushed: int = 0
+    """Body bytes that the kernel has taken."""
+    ended: float | None = None
+    """When the script was over, by itself or because the peer had left."""
+    left: Ending | None = None
+    """How the peer left, if it did before the script was over."""
+    left_at: float | None = None
+    sent_before: int = 0
+    """Events that had been sent when it left."""
+    here: trio.Event = field(default_factory=trio.Event)
+    """The request has come."""
+    over: trio.Event = field(default_factory=trio.Event)
+
+    async def arrived(self) -> None:
+        """trio.TooSlowError if nobody asks."""
+        with trio.fail_after(WITHIN):
+            await self.here.wait()
+
+
+class Origin:
+    """Serves any number of connections."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.seen: dict[str, Seen] = {}
+
+    def expect(self, name: str) -> Seen:
+        """What will be seen of the request with that ID."""
+        return self.seen.setdefault(name, Seen())
+
+    async def serve(self, transport: Transport) -> None:
+        """One connection, request after request."""
+        peer, buffer, going_on = Recorder(transport), b"", True
+        try:
+            while going_on:
+                while b"\r\n\r\n" not in buffer:
+                    data = await peer.read()
+                    if not data:
+                        return
+                    buffer += data
+                head, _, buffer = buffer.partition(b"\r\n\r\n")
+                path, _, name = head.split(b" ")[1].decode().rpartition("?")
+                seen = self.expect(name)
+                seen.head = head
+                seen.here.set()
+                going_on = await _answer(peer, SCRIPTS[path.lstrip("/")], seen)
+        finally:
+            transport.close()
+
+
+@contextlib.asynccontextmanager
+async def serving() -> AsyncIterator[Origin]:
+    """An `Origin` that listens while the block runs."""
+    origin = Origin()
+    async with listening(origin.serve) as origin.port:
+        yield origin
+
+
+async def _answer(peer: Recorder, script: Sequence[Step], seen: Seen) -> bool:
+    """Play it, until it is over or the peer has left. True: the connection may carry a further request."""
+    seen.began = trio.current_time()
+    ending: Ending | None = None
+    try:
+        async with trio.open_nursery() as nursery:
+
+            async def watch() -> None:
+                while await peer.read():
+                    pass
+                seen.left, seen.left_at, seen.sent_before = peer.ending, peer.ended_at, len(seen.sent)
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(watch)
+            try:
+                ending = await _play(peer, script, seen)
+            except ConnectionError:
+                ending = Ending.OPEN  # it has left: how, the reader is told
+            if ending is Ending.OPEN:
+                await trio.sleep_forever()
+            nursery.cancel_scope.cancel()
+        seen.ended = trio.current_time()
+        if ending is not None and peer.ending is None:
+            await peer.leave(ending)
+    finally:
+        seen.over.set()
+    return ending is None and peer.ending is None
+
+
+async def _play(peer: Recorder, script: Sequence[Step], seen: Seen) -> Ending | None:
+    """How the connection is to end then; None: it may be kept."""
+    framing = ""
+    for step in script:
+        match step:
+            case Head():
+                framing = step.framing
+                seen.began = trio.current_time()
+                await peer.send(_head(step))
+            case Events():
+                for _ in range(step.count):
+                    await _send_event(peer, step, seen, chunked=framing == "chunked")
+            case Pause():
+                await trio.sleep(step.seconds)
+            case Flood():
+                await _flood(peer, step, seen, chunked=framing == "chunked")
+            case Last():
+                if framing == "chunked":
+                    await peer.send(b"0\r\n\r\n")
+                return Ending.FIN if framing == "close" else None
+            case Ending():
+                return step
+    return None
+
+
+async def _send_event(peer: Recorder, events: Events, seen: Seen, *, chunked: bool) -> None:
+    data = event(len(seen.sent) + 1, events.size)
+    seen.sent.append(trio.current_time())
+    seen.pushed += len(data)
+    await peer.send(b"%x\r\n%b\r\n" % (len(data), data) if chunked else data)
+    if events.gap:
+        await trio.sleep(events.gap)
+        await _let_it_read()
+
+
+async def _let_it_read() -> None:
+    """A client that shares this process reads what has come before the next is sent, however late both are."""
+    for _ in range(2):
+        await trio.lowlevel.checkpoint()
+
+
+async def _flood(peer: Recorder, step: Flood, seen: Seen, *, chunked: bool) -> None:
+    block = event(0, 16384)
+    data = b"%x\r\n%b\r\n" % (len(block), block) if chunked else block
+    for _ in range(step.nbytes // len(block)):
+        await peer.send(data)
+        seen.pushed += len(block)
+        await trio.lowlevel.checkpoint()
+
+
+def _head(head: Head) -> bytes:
+    framing = {
+        "chunked": b"Transfer-Encoding: chunked\r\n",
+        "length": b"Content-Length: %d\r\n" % head.length,
+        "close": b"Connection: close\r\n",
+    }[head.framing]
+    kind = b"" if b"Content-Type" in head.fields else b"Content-Type: text/event-stream\r\n"
+    return b"HTTP/1.1 200 OK\r\n" + kind + head.fields + framing + b"\r\n"
+
+
+@functools.lru_cache(maxsize=4096)
+def event(number: int, size: int) -> bytes:
+    """An event of so many bytes, that an encoder can make little of: what holds blocks of coded bytes fills them."""
+    start = b"data: %d " % number
+    return start + _noise(number, size - len(start) - 2) + b"\n\n"
+
+
+def _noise(seed: int, size: int) -> bytes:
+    """Letters that follow from the seed, with six bits a byte of surprise."""
+    state, letters = seed * 2654435761 % 2**32 or 1, bytearray()
+    while len(letters) < size:
+        state ^= state << 13 & 0xFFFFFFFF
+        state ^= state >> 17
+        state ^= state << 5 & 0xFFFFFFFF
+        letters.append(0x30 + (state >> 8) % 64)
+    return bytes(letters)
