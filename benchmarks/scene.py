@@ -18,6 +18,8 @@ from benchmarks.programs import UnavailableError, said, started
 
 Seen = dict[str, float]
 _TOO_LONG = 180.0
+APART = 4
+"""So many rows stand between two visits of the one beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Scene:
     """Rows that cannot be, and why."""
     rounds: int = 0
     """0: as many as asked for."""
+    beside: str = ""
+    """The row that is visited behind every fourth other too, so that it stands beside each of them; empty: none."""
 
 
 Make = Callable[[Pool, Measure, list[str]], AbstractContextManager[Scene]]
@@ -89,13 +93,24 @@ def play(scene: Scene, rounds: int, progress: Callable[[str], None]) -> tuple[di
     rows = list(scene.rows.items())
     for number in range(scene.rounds or rounds):
         turn = number % max(1, len(rows))
-        for name, visit in rows[turn:] + rows[:turn]:  # nobody is always the one behind the busiest
+        for name, visit in _with(scene.beside, rows[turn:] + rows[:turn]):  # nobody is always behind the busiest
             progress(f"{scene.title}: round {number + 1}, {name}")
             try:
                 seen[name].append(visit())
             except UnavailableError as reason:
                 failed[name] = str(reason)
     return seen, failed
+
+
+def _with(beside: str, rows: list[tuple[str, Visit]]) -> list[tuple[str, Visit]]:
+    """The rows of a round, and between them the one that all are held against: so it shares what the machine does."""
+    order: list[tuple[str, Visit]] = []
+    again = [row for row in rows if row[0] == beside]
+    for at, row in enumerate(rows):
+        order.append(row)
+        if at % APART == APART - 1:
+            order += again
+    return order
 
 
 def plain(make: Callable[[Pool, Measure, list[str]], Scene]) -> Make:

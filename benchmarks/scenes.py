@@ -140,7 +140,7 @@ def faults(pool: Pool, measure: Measure, names: list[str]) -> Scene:
         for row, (prefix, gzip) in chained.variants().items()
     }
     title = f"faults, {measure.streams} streams x {measure.rate:g}/s"
-    return _of_every_fault(Scene("faults", title, {}), pool, measure, "events", rows)
+    return _of_every_fault(Scene("faults", title, {}, beside="none"), pool, measure, "events", rows)
 
 
 def endings(pool: Pool, measure: Measure, names: list[str]) -> Scene:

@@ -6,6 +6,7 @@ never met.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 
 from benchmarks.chained import EXACT, FAULTS
 from benchmarks.report import Summary, aligned
@@ -48,9 +49,10 @@ def ratio(scene: str, key: str, row: str, other: str, other_scene: str = "") -> 
     return lambda summary: summary[scene][row][key] / summary[other_scene or scene][other][key]
 
 
-def worst_at_rest(summary: Summary) -> float:
-    """Of all faults, each alone, the one that costs most at rest."""
-    return max(summary["faults"][f"{name} at rest"]["cpu_to_base"] for name in FAULTS)
+def at_rest(summary: Summary) -> float:
+    """The median of all faults, each alone. The costliest of so many is the unluckiest: `tests/virtual/test_structure.py`
+    counts instead."""
+    return median(summary["faults"][f"{name} at rest"]["cpu_to_base"] for name in FAULTS)
 
 
 def early(scene: str) -> Value:
@@ -98,7 +100,7 @@ TARGETS = (
         7,
         True,
     ),
-    Target("faults", "the costliest fault at rest to none", worst_at_rest, 1.1),
+    Target("faults", "one fault at rest to none, the median of all", at_rest, 1.1),
     Target("faults", "six faults at rest to none", of("faults", "six at rest", "cpu_to_base"), 1.15),
     Target("faults", "six faults, two latencies, to none", of("faults", "six, two latencies", "cpu_to_base"), 2.5),
     Target("tls", "TLS towards the client to plain", of("tls", "chaosproxy, TLS", "cpu_to_base"), 1.25),

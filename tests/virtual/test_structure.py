@@ -10,6 +10,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from benchmarks.chained import FAULTS
 from benchmarks.frames import h2_opening
 from benchmarks.wire import event_chunk, h1_head, h1_request
 from chaosproxy.proxy.lane import KEPT
@@ -156,6 +157,20 @@ async def test_an_event_sets_no_timer_and_opens_no_scope_or_task(scenario, strea
     assert named(seen, "/wire/timer.py") == 0
     assert not [where for where in seen if "CancelScope" in "".join(where)]
     assert named(seen, TRIO, "spawn_impl") == 0
+
+
+async def cost_of_events(scenario):
+    streams = Streams()
+    async with linked(scenario, streams.serve, room=ROOM) as proxy:
+        await streams.opened(proxy, 1)
+        await streams.says(10)
+        return own(await streams.counted(100))
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_a_fault_at_rest_costs_an_event_no_call(name, mock_clock):
+    alone = await cost_of_events(f"version: 1\nfaults:\n  - {name}: {FAULTS[name].rests}\n")
+    assert alone == pytest.approx(await cost_of_events(None), rel=0.01)
 
 
 async def test_a_fault_that_delays_does_set_one(streams, mock_clock):
