@@ -196,7 +196,7 @@ class Chain(Leaving):
         if ending.kind == "silence" and self._lives_on(out):
             result, self.silent = (), finish.cause  # an Abort would tell them of it, and stop their clocks
         place.closed = True
-        self.upstream_endings = finish.upstream or ()
+        self.upstream_endings = finish.upstream or self.upstream_endings  # who has told it first, has
         self.last_words = place.placed.spec.way is Way.REQUEST
         self._let_go(out, events_of(result) if isinstance(result, Reply) else result, now, finish.cause)
         if finish.upstream is None and (self._request_has_passed(place) or not self.has_heads):

@@ -1,8 +1,8 @@
 """`timeout`: the machine gives up on a stream that is late, silent or long.
 
 Imitates nginx's `proxy_read_timeout` and a balancer's idle timeout (`idle`), a gateway's limit on the first byte
-(`first_byte`), clients' and platforms' limits on the whole exchange (`total`). A stream that a buffer nearer the
-upstream has silenced is idle here though its upstream is healthy.
+(`first_byte`) and on each next one (`between_bytes`), clients' and platforms' limits on the whole exchange (`total`). A
+stream that a buffer nearer the upstream has silenced is idle here though its upstream is healthy.
 """
 
 from dataclasses import dataclass
@@ -15,6 +15,9 @@ from chaosproxy.faults.timing import RunningTimeout
 from chaosproxy.framing.traffic import KeepAlive
 from chaosproxy.model.units import Duration
 from chaosproxy.model.vocabulary import Way
+
+LIMITS = ("first_byte", "first_event", "between_bytes", "idle", "total")
+"""What may be limited; the first three are of a response alone."""
 
 
 @register
@@ -33,6 +36,9 @@ class Timeout(FaultSpec):
     idle: Duration | None = None
     """The longest time without a body byte entering this fault, from the request's end on; the clock stands still while
     its output is blocked. (An HTTP/2 PING never counts.)"""
+    between_bytes: Duration | None = None
+    """The longest time without a byte of the answer once its head has come, which counts as one: what balancers and edges
+    have that wait longer for the first byte than for the next. Stopped as `idle` is."""
     total: Duration | None = None
     """From the request's first byte to the end."""
     ignore: tuple[KeepAlive, ...] = ()
@@ -47,16 +53,19 @@ class Timeout(FaultSpec):
     @property
     def needs_records(self) -> bool:
         """Its other limits hold in any body."""
-        return self.first_byte is None and self.idle is None and self.total is None
+        return self.first_byte is None and self.idle is None and self.between_bytes is None and self.total is None
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         found: list[tuple[tuple[str, ...], str]] = []
-        if self.first_byte is None and self.first_event is None and self.idle is None and self.total is None:
-            found.append(((), "timeout needs one of first_byte, first_event, idle, total"))
+        if all(getattr(self, limit) is None for limit in LIMITS):
+            found.append(((), f"timeout needs one of {', '.join(LIMITS)}"))
         if self.ignore and self.idle is None:
             found.append((("ignore",), "ignore is about idle: give an idle too"))
-        if self.way is Way.REQUEST and (self.first_byte is not None or self.first_event is not None):
-            found.append((("way",), "a request has no first_byte and no first_event: they are times of the response"))
+        elif self.ignore and self.between_bytes is not None:
+            found.append((("ignore",), "to between_bytes every byte is one; give it a timeout of its own"))
+        if self.way is Way.REQUEST and any(getattr(self, limit) is not None for limit in LIMITS[:3]):
+            message = "a request has no first_byte, first_event and between_bytes: they are times of the response"
+            found.append((("way",), message))
         return found
 
     def start(self, context: Context) -> Fault:

@@ -10,7 +10,7 @@ from chaosproxy.chain.actions import FOREVER, Actions, Finish, Rest
 from chaosproxy.chain.fault import Context, Fault
 from chaosproxy.model.messages import Event, ResponseHead
 from chaosproxy.model.units import show_duration
-from chaosproxy.model.vocabulary import Way
+from chaosproxy.model.vocabulary import Moment, Way
 
 if TYPE_CHECKING:
     from chaosproxy.faults.timeout import Timeout
@@ -27,6 +27,8 @@ class RunningTimeout(Fault):
         self._limits: dict[str, float] = {}
         """When each that is running is over."""
         self._idle = math.inf
+        self._between = math.inf
+        """Once body has come; from the head until then it is one of the limits."""
         self._head = self._event = False
         if spec.total is not None:
             self._limits["total"] = context.began + spec.total / self._speed
@@ -39,7 +41,11 @@ class RunningTimeout(Fault):
             self._idle = self._spec.idle / self._speed
 
     def _resting(self) -> Rest:
-        return Rest(time=min(self._limits.values(), default=math.inf), idle=self._idle)
+        return Rest(
+            time=min(self._limits.values(), default=math.inf),
+            idle=min(self._idle, self._between),
+            moment=Moment.BODY if "between_bytes" in self._limits else None,
+        )
 
     def request_end(self, now: float) -> Actions:
         spec = self._spec
@@ -57,11 +63,16 @@ class RunningTimeout(Fault):
         self._limits.pop("first_byte", None)
         if self.kind is None:
             self._saw_event()  # nothing that comes could be told to be one
+        if self._spec.between_bytes is not None:
+            self._limits["between_bytes"] = now + self._spec.between_bytes / self._speed
         return (event, self._resting())
 
     def reached(self, limit: str, now: float) -> Actions:
         if limit == "idle":
-            return self._over("idle")
+            return self._over("idle" if self._idle <= self._between else "between_bytes")
+        if limit == "moment" and self._spec.between_bytes is not None:
+            del self._limits["between_bytes"]
+            self._between = self._spec.between_bytes / self._speed
         if self.records:
             self._saw_event()
         late = {name: time for name, time in self._limits.items() if time <= now}

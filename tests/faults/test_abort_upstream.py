@@ -7,7 +7,7 @@ import pytest
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.faults import AbortUpstream, ClientAbort
+from chaosproxy.faults import AbortUpstream, ClientAbort, Cut
 from chaosproxy.model.messages import Abort, End
 from chaosproxy.model.vocabulary import Manner, Moment, Peer, Scope
 from chaosproxy.scenario.load import load
@@ -26,6 +26,14 @@ def test_the_client_has_what_came_before_and_then_silence_and_the_upstream_is_to
     assert played.end == (3.0, SILENCE)
     assert (played.cancelled_at, played.cancel_cause, played.upstream_endings) == (3.0, "abort_upstream", (RST,))
     assert played.fired == [(3.0, "abort_upstream", "ended the upstream after event 3")]
+
+
+def test_who_ends_the_client_at_the_same_moment_leaves_the_upstreams_ending_as_it_was(play):
+    silence = Trigger(idle=5.0)
+    both = [AbortUpstream(at=silence, then=(RST,)), Cut(at=silence, then=(RST,))]
+    played = play(both, [*TICKS[:2], (60.0, End())])
+    assert (played.cancelled_at, played.upstream_endings) == (7.0, (RST,))
+    assert played.end == (7.0, Abort("cut", Peer.PROXY, Scope.CONNECTION, Manner.RESET))
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,42 @@ def test_the_clock_stands_still_from_the_byte_on_that_has_filled_what_is_behind(
     assert play(hops, [(0.0, piece), (0.25, [piece, piece])]).fired[-1][:2] == (1.75, "timeout")
 
 
+# ---- between_bytes: from the head on, which is a byte of the answer too
+
+
+def test_the_head_starts_it_and_each_byte_starts_it_anew(play):
+    script = [(18.0, SSE), (22.0, b"data: 1\n\n"), (26.5, b"da"), (60.0, End())]
+    played = play([Timeout(first_byte=20.0, between_bytes=5.0)], script)
+    assert played.fired == over("between_bytes", 31.5, after="5s")
+    assert played.data == b"data: 1\n\nda"
+    assert isinstance(played.end[1], Abort)
+    assert played.end_cause is None
+    assert played.cancel_cause == "timeout:between_bytes"
+
+
+def test_before_the_head_nothing_is_between(play):
+    assert play([Timeout(between_bytes=5.0)], [(50.0, SSE), (50.1, End())]).fired == []
+    assert play([Timeout(first_byte=20.0, between_bytes=5.0)], []).fired == over("first_byte", 20.0, "504", "20s")
+
+
+def test_a_head_with_nothing_behind_it_is_silent(play):
+    assert play([Timeout(between_bytes=5.0)], [(18.0, SSE), (60.0, b"x")]).fired == over(
+        "between_bytes", 23.0, after="5s"
+    )
+    assert play([Timeout(between_bytes=5.0)], [(1.0, PLAIN), (5.9, b"x"), (10.8, End())]).fired == []
+
+
+def test_the_shorter_of_it_and_idle_fires(play):
+    script = [(9.0, SSE), (10.0, b"x"), (60.0, End())]
+    assert play([Timeout(between_bytes=5.0, idle=30.0)], script).fired == over("between_bytes", 15.0, after="5s")
+    assert play([Timeout(between_bytes=30.0, idle=20.0)], script).fired == over("idle", 30.0, after="20s")
+
+
+def test_its_clock_stands_still_while_the_output_is_blocked(play):
+    script = [(0.0, SSE), (1.0, b"x" * 8), (2.0, b"y" * 8), (20.0, 16), (60.0, End())]
+    assert play([Timeout(between_bytes=5.0)], script, room=8, window=8).fired == over("between_bytes", 25.0, after="5s")
+
+
 # ---- idle, keep-alives left out
 
 
@@ -266,6 +302,8 @@ def test_silence_of_the_answer_is_nothing_to_a_timeout_of_the_request(play):
         ({"total": 1.0, "ignore": ("comments",)}, ("ignore",), "give an idle too"),
         ({"first_byte": 1.0, "way": Way.REQUEST}, ("way",), "times of the response"),
         ({"first_event": 1.0, "way": Way.REQUEST}, ("way",), "times of the response"),
+        ({"between_bytes": 1.0, "way": Way.REQUEST}, ("way",), "times of the response"),
+        ({"between_bytes": 1.0, "idle": 1.0, "ignore": ("comments",)}, ("ignore",), "a timeout of its own"),
     ],
 )
 def test_impossible_combinations(parameters, path, words):
