@@ -12,7 +12,7 @@ from pathlib import Path
 import chaosproxy.faults  # noqa: F401 -- its import registers the faults
 from chaosproxy.chain.fault import REGISTRY
 from chaosproxy.scenario.reference import Reference, reference
-from docs import expectations
+from docs import expectations, preset_pages
 from docs.timeline import timeline
 
 FAULTS = Path(__file__).parent / "faults"
@@ -151,7 +151,7 @@ def main() -> int:
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
             print(f"wrote {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")  # noqa: T201 -- its result
-    return 0
+    return preset_pages.main()
 
 
 if __name__ == "__main__":

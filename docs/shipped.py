@@ -17,7 +17,11 @@ _HEAD = """<!-- Made by `make docs` from the files in `scenarios/`. -->
 # Shipped scenarios
 
 Each is used by its name, nothing needs to be written: `chaosproxy demo NAME` shows it, `chaosproxy run NAME --upstream URL` puts it in front of a server, `chaosproxy scenarios NAME` prints it, as the start of one of your own. What is worth turning is a variable of the environment: `CHAOS_EVENT=1 chaosproxy run reset --upstream URL`.
+
+Real machines, nginx and others, have [pages of their own](presets/README.md).
 """
+PRESETS = "presets"
+"""A theme with pages of its own."""
 _TITLES = {"http2": "HTTP/2"}
 _KNOB = re.compile(r"CHAOS_\w+")
 _COMMAND = re.compile(r"(?:CHAOS_\w+=(?:'[^']*'|\S+) )*chaosproxy run .*?--upstream URL")
@@ -35,6 +39,8 @@ def page() -> str:
     """The page as it should be."""
     parts = [_HEAD]
     for theme, files in groupby(library.shipped().values(), library.theme):
+        if theme == PRESETS:
+            continue
         parts.append(f"## {_TITLES.get(theme, theme.capitalize())}\n")
         parts += [_section(file) for file in files]
     return "\n".join(parts)

@@ -5,8 +5,9 @@ Strings are globs by the same rules as `match`. Must not know: where the fault s
 
 from chaosproxy.chain.fault import Condition, Context
 from chaosproxy.model.globs import glob
-from chaosproxy.model.headers import Headers, values
+from chaosproxy.model.headers import Headers, first, values
 from chaosproxy.model.messages import RequestHead, ResponseHead
+from chaosproxy.model.vocabulary import BodyFraming, Framing
 
 
 def holds_for_client(condition: Condition | None, context: Context) -> bool:
@@ -21,7 +22,10 @@ def holds_for_client(condition: Condition | None, context: Context) -> bool:
 def needs_head(condition: Condition | None) -> bool:
     """Whether the rest is known only when the head of the fault's own way comes."""
     return condition is not None and (
-        condition.content_type is not None or condition.status is not None or bool(condition.headers)
+        condition.content_type is not None
+        or condition.status is not None
+        or condition.framing is not None
+        or bool(condition.headers or condition.without_headers)
     )
 
 
@@ -31,17 +35,39 @@ def holds_for_head(condition: Condition, head: ResponseHead | RequestHead) -> bo
         isinstance(head, ResponseHead) and glob(str(condition.status), str(head.status))
     ):
         return False
-    if condition.content_type is not None:
-        found = values(head.headers, b"content-type")
-        media = found[0].decode("utf-8", "replace") if found else ""
-        essence = media.partition(";")[0].strip()
-        if not glob(condition.content_type, media) and not glob(condition.content_type, essence):
-            return False
-    return _all(condition.headers, head.headers)
+    if condition.content_type is not None and not _is_type(condition.content_type, head.headers):
+        return False
+    if condition.framing is not None and framed(head) not in _several(condition.framing):
+        return False
+    unwanted = any(_has(name, pattern, head.headers) for name, pattern in condition.without_headers)
+    return not unwanted and _all(condition.headers, head.headers)
+
+
+def framed(head: ResponseHead | RequestHead) -> BodyFraming | None:
+    """How the body behind this head ends; None where there is none, or it is a tunnel."""
+    if head.final or head.framing in (Framing.NONE, Framing.TUNNEL):
+        return None
+    if head.framing is Framing.CLOSE:
+        return "close_delimited"
+    if head.framing is Framing.STREAM:
+        return "chunked" if first(head.headers, b"content-length") is None else "content_length"
+    return "chunked" if head.framing is Framing.CHUNKED else "content_length"
+
+
+def _is_type(wanted: str | tuple[str, ...], headers: Headers) -> bool:
+    """Any of them, with its parameters or without."""
+    media = (first(headers, b"content-type") or b"").decode("utf-8", "replace")
+    essence = media.partition(";")[0].strip()
+    return any(glob(pattern, media) or glob(pattern, essence) for pattern in _several(wanted))
+
+
+def _several(wanted: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (wanted,) if isinstance(wanted, str) else wanted
 
 
 def _all(wanted: tuple[tuple[str, str], ...], headers: Headers) -> bool:
-    return all(
-        any(glob(pattern, value.decode("utf-8", "replace")) for value in values(headers, name.lower().encode()))
-        for name, pattern in wanted
-    )
+    return all(_has(name, pattern, headers) for name, pattern in wanted)
+
+
+def _has(name: str, pattern: str, headers: Headers) -> bool:
+    return any(glob(pattern, value.decode("utf-8", "replace")) for value in values(headers, name.lower().encode()))

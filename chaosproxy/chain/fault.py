@@ -16,7 +16,7 @@ from chaosproxy.chain.session_fault import SessionFault
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.vocabulary import BothWays, Moment, Way
+from chaosproxy.model.vocabulary import BodyFraming, BothWays, Moment, Way
 
 BODY = Trigger(moment=Moment.BODY)
 """Where a fault acts that may have an `at:` and has none."""
@@ -50,11 +50,13 @@ class Context:
 class Condition:
     """`if:` narrows a fault to some exchanges. Strings are globs (`*`, `?`); values compare as in `match`."""
 
-    content_type: str | None = None
+    content_type: str | tuple[str, ...] | None = None
     status: int | str | None = None
     headers: tuple[tuple[str, str], ...] = ()
+    without_headers: tuple[tuple[str, str], ...] = ()
     client_headers: tuple[tuple[str, str], ...] = ()
     protocol: str | None = None
+    framing: BodyFraming | tuple[BodyFraming, ...] | None = None
 
 
 class Fault:

@@ -66,6 +66,10 @@ class Framing(StrEnum):
     """After 101 or a successful CONNECT: raw bytes, each way ends by itself."""
 
 
+BodyFraming = Literal["chunked", "content_length", "close_delimited"]
+"""How a body that there is ends, for a person; over HTTP/2 one without a length is as good as chunked."""
+
+
 class Moment(StrEnum):
     """The named places in an exchange where a trigger can stand (`at: request`, `at: headers` ...)."""
 

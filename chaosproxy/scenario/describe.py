@@ -7,7 +7,7 @@ grammar). Must not know: any particular fault.
 import ast
 import inspect
 import textwrap
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -15,9 +15,11 @@ from pydantic.json_schema import JsonSchemaMode
 
 from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.judging.check import CHECKS, Check
-from chaosproxy.scenario import catalogue, document
+from chaosproxy.presets.preset import PRESETS, Preset
+from chaosproxy.scenario import catalogue, document, leaves
 from chaosproxy.scenario.check_forms import check_adapter
 from chaosproxy.scenario.fault_forms import fault_adapter
+from chaosproxy.scenario.preset_forms import preset_adapter
 from chaosproxy.scenario.shapes import key_of
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -36,6 +38,7 @@ def schema() -> Schema:
         "connection": document.CONNECTION,
         **{f"fault {name}": fault_adapter(spec) for name, spec in faults.items()},
         **{f"check {name}": check_adapter(check) for name, check in CHECKS.items()},
+        **{f"preset {name}": preset_adapter(spec) for name, spec in PRESETS.items()},
     }
     made, rest = TypeAdapter.json_schemas([(key, _MODE, adapter) for key, adapter in adapters.items()])
     definitions: Schema = {key: _tidy(one) for key, one in rest["$defs"].items()}
@@ -45,15 +48,19 @@ def schema() -> Schema:
     )
     checks = {name: _described(tops[f"check {name}"], check, definitions) for name, check in sorted(CHECKS.items())}
     definitions["expectation"] = {"anyOf": [{"type": "string", "enum": list(checks)}, _one_of(checks)]}
-    for key in ("hop", "rule", "connection", "scenario"):
+    presets = {name: _described(tops[f"preset {name}"], spec, definitions) for name, spec in sorted(PRESETS.items())}
+    for form in (*(tops[key] for key in ("hop", "rule", "connection", "scenario")), *presets.values()):
         for plural, item in _LISTS.items():
-            if plural in tops[key]["properties"]:
-                tops[key]["properties"][plural]["items"] = {"$ref": f"#/$defs/{item}"}
-    one_hop = {"required": ["faults", "hops"]}
+            if plural in form["properties"]:
+                form["properties"][plural]["items"] = {"$ref": f"#/$defs/{item}"}
+    tops["hop"] = {"anyOf": [tops["hop"], *presets.values()]} if presets else tops["hop"]
+    twice = [{"required": list(pair)} for pair in combinations(("faults", "hops", "preset"), 2)]
     file = tops.pop("scenario")
-    # A file is either rules, or one rule in the short form; and `faults` is one hop.
-    file["not"] = {"anyOf": [one_hop, *({"required": ["rules", key]} for key in document.RULE_KEYS)]}
-    tops["rule"]["not"] = one_hop
+    # A file is either rules, or one rule in the short form; and `faults` is one hop, and so is `preset`.
+    file["not"] = {"anyOf": [*twice, *({"required": ["rules", key]} for key in document.RULE_KEYS)]}
+    tops["rule"]["not"] = {"anyOf": twice}
+    for form in (file, tops["rule"]):
+        form["properties"]["preset"] = leaves.or_variable({"enum": sorted(PRESETS)})
     definitions |= {key: tops[key] for key in ("hop", "rule", "connection")}
     return {"$schema": DIALECT, **file, "title": "chaosproxy scenario", "$defs": definitions}
 
@@ -103,8 +110,8 @@ def _resolved(given: Schema, definitions: Schema) -> Schema:
     return given if reference is None else definitions.pop(reference.rpartition("/")[2])
 
 
-def _described(form: Schema, spec: type[FaultSpec] | type[Check], definitions: Schema) -> Schema:
-    """The fault's and its fields' own words beside their shapes."""
+def _described(form: Schema, spec: type[FaultSpec] | type[Check] | type[Preset], definitions: Schema) -> Schema:
+    """Its own words, and its fields', beside their shapes."""
     mapping = form
     for alternative in form.get("anyOf", []):
         if "$ref" in alternative and alternative["$ref"].rpartition("/")[2] == spec.name:
@@ -113,10 +120,11 @@ def _described(form: Schema, spec: type[FaultSpec] | type[Check], definitions: S
     for key, shape in mapping["properties"].items():
         if key in words:
             shape["description"] = words[key]
-    return {"description": inspect.cleandoc(spec.__doc__ or spec.name), **form}
+    said = spec.about if issubclass(spec, Preset) else spec.__doc__
+    return {"description": inspect.cleandoc(said or spec.name), **form}
 
 
-def field_words(spec: type[FaultSpec] | type[Check]) -> dict[str, str]:
+def field_words(spec: type[FaultSpec] | type[Check] | type[Preset]) -> dict[str, str]:
     """By YAML key the docstring below each field, nearest class first; nothing where the source is not at hand."""
     words: dict[str, str] = {}
     for kind in spec.__mro__:

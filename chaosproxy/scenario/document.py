@@ -138,6 +138,7 @@ RULE_KEYS: dict[str, Any] = {
     "mount": one(Leaf(_mount, {"type": "string", "pattern": "^(/|.*\\$\\{)"})),
     "hops": _LIST,
     "faults": _LIST,
+    "preset": _TEXT,
 }
 FILE_KEYS: dict[str, Any] = {
     "version": one(leaves.choice((1,))),

@@ -4,7 +4,7 @@ Rules: what is written leads to exactly one object of the chain's vocabulary. Mu
 """
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import re2
 
@@ -12,10 +12,22 @@ from chaosproxy.chain.endings import Ending, EndingKind
 from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.model import codes
-from chaosproxy.model.vocabulary import Moment
+from chaosproxy.model.vocabulary import BodyFraming, Moment
 from chaosproxy.scenario import leaves
 from chaosproxy.scenario.leaves import Leaf, Mismatch, refuse
-from chaosproxy.scenario.shapes import FORMS, HEADERS, Written, mapping_to, one, table, then
+from chaosproxy.scenario.shapes import (
+    FORMS,
+    HEADERS,
+    LIST,
+    VALUE,
+    Written,
+    by_shape,
+    list_of,
+    mapping_to,
+    one,
+    table,
+    then,
+)
 from chaosproxy.scenario.trouble import nearest
 
 LONGEST_PATTERN = 4096
@@ -205,16 +217,22 @@ def _status(value: object) -> int | str:
     raise Mismatch('a status from 100 to 599, or a glob such as "5??"')
 
 
+def _one_or_several(leaf: Leaf) -> Any:
+    return by_shape({VALUE: one(leaf), LIST: then(list_of(one(leaf)), tuple)}, VALUE)
+
+
 _STATUS_CODE = {"type": "integer", "minimum": 100, "maximum": 599}
 _STATUS = Leaf(_status, leaves.or_variable(_STATUS_CODE, {"type": "string", "pattern": "^[0-9?*]+$"}))
 _CONDITION = table(
     "Condition",
     {
-        "content_type": one(leaves.TEXT),
+        "content_type": _one_or_several(leaves.TEXT),
         "status": one(_STATUS),
         "headers": GLOBS,
+        "without_headers": GLOBS,
         "client_headers": GLOBS,
         "protocol": PROTOCOL,
+        "framing": _one_or_several(leaves.choice(get_args(BodyFraming))),
     },
 )
 

@@ -19,6 +19,7 @@ from chaosproxy.judging.check import Check
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.units import Unit, Within
 from chaosproxy.model.vocabulary import Way
+from chaosproxy.presets.preset import Preset
 from chaosproxy.scenario import dump
 from chaosproxy.scenario.describe import field_words
 from chaosproxy.scenario.shapes import key_of
@@ -90,7 +91,9 @@ def reference(spec: type[FaultSpec]) -> Reference:
     )
 
 
-def parameters(spec: type[FaultSpec] | type[Check], common: Collection[str] = _COMMON) -> tuple[Parameter, ...]:
+def parameters(
+    spec: type[FaultSpec] | type[Check] | type[Preset], common: Collection[str] = _COMMON
+) -> tuple[Parameter, ...]:
     """Its own keys, in the order of its fields, the main one first; without those that are `common` to its kind."""
     hints, words = get_type_hints(spec, include_extras=True), field_words(spec)
     own = [
@@ -98,7 +101,8 @@ def parameters(spec: type[FaultSpec] | type[Check], common: Collection[str] = _C
         for field in fields(spec)
         if field.init and (key := key_of(field.name)) not in common
     ]
-    return tuple(sorted(own, key=lambda one: one.key != key_of(spec.main or "")))
+    main: str | None = None if issubclass(spec, Preset) else spec.main
+    return tuple(sorted(own, key=lambda one: one.key != key_of(main or "")))
 
 
 def form(kind: Any) -> str:

@@ -10,11 +10,13 @@ from typing import Any
 from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.errors import UsageError
 from chaosproxy.judging.check import CHECKS
+from chaosproxy.presets.preset import PRESETS
 from chaosproxy.scenario import catalogue, checks, document
 from chaosproxy.scenario.check_forms import check_adapter
 from chaosproxy.scenario.fault_forms import fault_adapter
 from chaosproxy.scenario.leaves import found
 from chaosproxy.scenario.nodes import Path
+from chaosproxy.scenario.preset_forms import Used, preset_adapter, unknown_preset
 from chaosproxy.scenario.reading import Reader, unknown_name
 from chaosproxy.scenario.schema import Connection, ConnectionMatch, Expectation, Hop, Rule
 from chaosproxy.scenario.values import UNSET
@@ -58,9 +60,9 @@ class Walk:
                 key=True,
             )
         elif short:
-            if not short.keys() & {"hops", "faults"}:
+            if not short.keys() & {"hops", "faults", "preset"}:
                 self._reader.complain(
-                    "a rule in the short form needs `faults` or `hops`", (next(iter(short)),), key=True
+                    "a rule in the short form needs `faults`, `hops` or `preset`", (next(iter(short)),), key=True
                 )
             said.rules.append(self._rule(short, ()))
         for number, rule in enumerate(rules or []):
@@ -77,27 +79,48 @@ class Walk:
         return said
 
     def _rule(self, given: dict[str, Any], path: Path) -> Rule:
-        if "faults" in given and "hops" in given:
-            self._reader.complain(
-                "`faults` is one unnamed hop; it cannot stand beside `hops`", (*path, "faults"), key=True
-            )
+        self._one_form(given, path)
         hops = [self._hop(hop, (*path, "hops", number)) for number, hop in enumerate(given.pop("hops", []))]
         if "faults" in given:
             faults, paths = self._faults(given.pop("faults"), (*path, "faults"))
             hops = [(Hop(None, faults), paths)]
+        if "preset" in given:
+            hops = [self._preset({"preset": given.pop("preset")}, path)]
         rule = Rule(**given, hops=tuple(hop for hop, _ in hops))
         checks.check_rule(rule, [paths for _, paths in hops], self._reader)
         return rule
 
+    def _one_form(self, given: dict[str, Any], path: Path) -> None:
+        """A rule says in one way what it is made of."""
+        said = [key for key in ("hops", "preset", "faults") if key in given]
+        what = {"faults": "`faults` is one unnamed hop", "preset": "`preset` is one hop"}
+        for key in said[1:]:
+            self._reader.complain(f"{what[key]}; it cannot stand beside `{said[0]}`", (*path, key), key=True)
+
     def _hop(self, value: object, path: Path) -> tuple[Hop, list[Path]]:
         if isinstance(value, dict) and "preset" in value:
-            message = f"unknown preset {found(value['preset'])}; no preset is shipped with this version; write the hop's faults"
-            self._reader.complain(message, (*path, "preset"))
-            return Hop(), []
+            return self._preset(value, path)
         given = self._reader.part(document.HOP, value, path)
         usable = _usable(value) if given is None else given
         faults, paths = self._faults(usable.get("faults", []), (*path, "faults"))
         return Hop(usable.get("name"), faults), paths
+
+    def _preset(self, value: dict[str, Any], path: Path) -> tuple[Hop, list[Path]]:
+        """A hop that is a preset: its faults stand where its name does."""
+        spec = PRESETS.get(value["preset"]) if isinstance(value["preset"], str) else None
+        if spec is None:
+            if value["preset"] is not UNSET:
+                self._reader.complain(unknown_preset(value["preset"]), (*path, "preset"))
+            return Hop(), []
+        used: Used | None = self._reader.part(preset_adapter(spec), value, path)
+        if used is None:
+            return Hop(spec.name), []
+        problems = used.preset.problems()
+        for key, message in problems:
+            self._reader.complain(message, (*path, key))
+        faults, paths = self._faults([] if problems else list(used.preset.faults()), (*path, "preset"))
+        further, further_paths = self._faults(used.faults, (*path, "faults"))
+        return Hop(used.name or spec.name, (*faults, *further)), [*paths, *further_paths]
 
     def _connection(self, value: object, path: Path) -> Connection:
         given = self._reader.part(document.CONNECTION, value, path)

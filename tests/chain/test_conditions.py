@@ -7,11 +7,12 @@ from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Cut, Respond
 from chaosproxy.model.messages import End, ResponseHead
-from chaosproxy.model.vocabulary import Moment, Way
+from chaosproxy.model.vocabulary import Framing, Moment, Way
 from chaosproxy.testing.play import POST, SSE, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]
 RST = (Ending("rst"),)
+LENGTH = ((b"content-length", b"5"),)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,14 @@ RST = (Ending("rst"),)
         (Condition(content_type="text/event-stream"), True),
         (Condition(content_type="text/*"), True),
         (Condition(content_type="application/*"), False),
+        (Condition(content_type=("application/*", "text/event-stream")), True),
+        (Condition(content_type=("application/*", "image/*")), False),
+        (Condition(without_headers=(("x-cache", "HIT*"),)), False),
+        (Condition(without_headers=(("x-cache", "MISS"), ("x-other", "*"))), True),
+        (Condition(without_headers=(("x-cache", "MISS"), ("x-cache", "*edge"))), False),
+        (Condition(framing="content_length"), True),
+        (Condition(framing="chunked"), False),
+        (Condition(framing=("chunked", "content_length")), True),
         (Condition(headers=(("X-Cache", "HIT*"),)), True),
         (Condition(headers=(("x-cache", "MISS"),)), False),
         (Condition(headers=(("x-other", "*"),)), False),
@@ -40,6 +49,25 @@ def test_if(play, condition, holds):
     assert (played.not_fired == []) is holds
     if not holds:
         assert played.not_fired == [("cut", "if")]
+
+
+@pytest.mark.parametrize(
+    ("head", "framing"),
+    [
+        (ResponseHead(200, framing=Framing.CHUNKED), "chunked"),
+        (ResponseHead(200, framing=Framing.CLOSE), "close_delimited"),
+        (ResponseHead(200, LENGTH, framing=Framing.LENGTH), "content_length"),
+        (ResponseHead(200, framing=Framing.STREAM), "chunked"),
+        (ResponseHead(200, LENGTH, framing=Framing.STREAM), "content_length"),
+        (ResponseHead(101, framing=Framing.TUNNEL), None),
+        (ResponseHead(200, LENGTH, framing=Framing.LENGTH, final=True), None),
+    ],
+)
+def test_how_a_body_is_framed(play, head, framing):
+    for asked in ("chunked", "close_delimited", "content_length"):
+        cut = Cut(at=Trigger(moment=Moment.HEADERS), if_=Condition(framing=asked))
+        played = play([cut], [(1.0, End())], head=head)
+        assert (played.not_fired == []) is (asked == framing)
 
 
 def test_without_a_content_type_no_condition_on_one_holds(play):

@@ -22,11 +22,11 @@ FILE = {
     "another version": ("version: 2\n", "1:10: version: found the number 2; expected 1"),
     "a list": (
         "- version: 1\n",
-        "1:1: found a list; expected a mapping with version, name, about, seed, upstream, rules, connections, expect, match, nth, probability, records, mount, hops, faults",
+        "1:1: found a list; expected a mapping with version, name, about, seed, upstream, rules, connections, expect, match, nth, probability, records, mount, hops, faults, preset",
     ),
     "prose": (
         "hello\n",
-        "1:1: found 'hello'; expected a mapping with version, name, about, seed, upstream, rules, connections, expect, match, nth, probability, records, mount, hops, faults",
+        "1:1: found 'hello'; expected a mapping with version, name, about, seed, upstream, rules, connections, expect, match, nth, probability, records, mount, hops, faults, preset",
     ),
     "a colon too many": (
         "version: 1\nname: a: b\n",
@@ -102,7 +102,7 @@ FILE = {
     "a control character": ("version: 1\nname: \x1b[2J\n", "2:7: the character '\\x1b' may not stand in YAML"),
     "a misspelt key": (
         "verison: 1\nfaults: []\n",
-        "1:1: unknown key 'verison'; did you mean 'version'? allowed: version, name, about, seed, upstream, rules, connections, expect, match, nth, probability, records, mount, hops, faults",
+        "1:1: unknown key 'verison'; did you mean 'version'? allowed: version, name, about, seed, upstream, rules, connections, expect, match, nth, probability, records, mount, hops, faults, preset",
     ),
     "a misspelt key inside": (
         "version: 1\nrules:\n- match: {pth: /a}\n",
@@ -206,7 +206,7 @@ FILE = {
     ),
     "a rule without faults": (
         "version: 1\nmatch: {path: /a}\n",
-        "2:1: a rule in the short form needs `faults` or `hops`",
+        "2:1: a rule in the short form needs `faults`, `hops` or `preset`",
     ),
     "faults beside hops": (
         "version: 1\nfaults: []\nhops: []\n",
@@ -249,8 +249,12 @@ FILE = {
         "3:24: a connection has no records; use bytes or time",
     ),
     "a preset": (
-        "version: 1\nhops:\n  - preset: nginx-1.22\n",
-        "3:13: unknown preset 'nginx-1.22'; no preset is shipped with this version; write the hop's faults",
+        "version: 1\nhops:\n  - preset: nginx-2\n",
+        "3:13: unknown preset 'nginx-2'; did you mean 'nginx-1.22'? `chaosproxy scenarios presets` lists them",
+    ),
+    "the value of a preset's parameter": (
+        "version: 1\nhops:\n  - {preset: nginx-1.22, proxy_read_timeout: 60}\n",
+        "3:46: proxy_read_timeout: found the number 60: a number without a unit is no duration; expected a duration: 250ms, 1.5s, 2m, 1h or forever",
     ),
     "an expectation without its limit": (
         "version: 1\nexpect: [head]\n",

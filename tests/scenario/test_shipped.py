@@ -8,7 +8,8 @@ import pytest
 from chaosproxy.scenario import library
 from chaosproxy.scenario.load import examine
 
-SHIPPED = library.shipped()
+SHIPPED = {name: path for name, path in library.shipped().items() if library.theme(path) != "presets"}
+"""A preset is no incident: `tests/presets` shows what it does, and its file is made from it."""
 PARTS = ["In the field:", "A good client:", "A bad client:", "Knobs:", "Reproduce:"]
 """Where it was seen stands behind the first, if it was described in public."""
 TESTS = Path(__file__).parents[1]

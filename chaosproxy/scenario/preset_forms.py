@@ -1,0 +1,65 @@
+"""How a preset is written: `preset: NAME` in a hop, with its parameters beside it, and further faults behind it.
+
+Rules: everything comes from the preset's own fields; built once per preset, and only for those that are used. Must not
+know: any particular preset, files.
+"""
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+
+import chaosproxy.presets  # noqa: F401 -- its import registers the presets
+from chaosproxy.presets.preset import PRESETS, Preset, family_of
+from chaosproxy.scenario import leaves
+from chaosproxy.scenario.leaves import found
+from chaosproxy.scenario.shapes import built, keys_of, list_of, one, table, then
+from chaosproxy.scenario.trouble import nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A preset as a hop uses it."""
+
+    preset: Preset
+    name: str | None
+    """The hop's, where it has one of its own."""
+    faults: list[object]
+    """What stands behind the machine, nearer the client, as it is written."""
+
+
+def preset_type(spec: type[Preset]) -> Any:
+    """The pydantic type of a hop that is this preset."""
+    shapes, required = keys_of(spec)
+    own = {"preset": one(leaves.choice((spec.name,))), "name": one(leaves.LINE)}
+    further = {"faults": list_of(one(leaves.RAW))}
+    return then(table(spec.name, {**own, **shapes, **further}, {"preset", *required}), functools.partial(_used, spec))
+
+
+def _used(spec: type[Preset], given: dict[str, Any]) -> Used:
+    del given["preset"]
+    name, faults = given.pop("name", None), given.pop("faults", [])
+    preset = built(spec, given)
+    assert isinstance(preset, Preset)
+    return Used(preset, name, faults)
+
+
+_ADAPTERS: dict[type[Preset], TypeAdapter[Any]] = {}
+
+
+def preset_adapter(spec: type[Preset]) -> TypeAdapter[Any]:
+    """What validates it; built once."""
+    if spec not in _ADAPTERS:
+        _ADAPTERS[spec] = TypeAdapter(preset_type(spec))
+    return _ADAPTERS[spec]
+
+
+def unknown_preset(name: object) -> str:
+    """The complaint about what is no preset's name; of a machine without its version, the versions there are."""
+    if not isinstance(name, str):
+        return f"preset: found {found(name)}; expected the name of a preset (`chaosproxy scenarios presets` lists them)"
+    versions = [one for one, spec in PRESETS.items() if name == family_of(spec) or one.startswith(f"{name}-")]
+    if versions:
+        return f"unknown preset {found(name)}; there are {', '.join(sorted(versions))}, which differ"
+    return f"unknown preset {found(name)};{nearest(name, PRESETS)} `chaosproxy scenarios presets` lists them"
