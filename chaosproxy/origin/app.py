@@ -19,6 +19,7 @@ from chaosproxy.origin import openai, sse
 from chaosproxy.origin.answer import Answer, Streamed, Whole
 from chaosproxy.origin.anthropic import Messages
 from chaosproxy.origin.engine import Job, Link, TooLongError
+from chaosproxy.origin.gemini import GenerateContent, StreamGenerateContent
 from chaosproxy.origin.ollama import OllamaChat
 from chaosproxy.origin.question import BadQuestionError, read_body, read_knobs
 from chaosproxy.origin.responses import Responses
@@ -33,6 +34,10 @@ SHAPES: dict[str, Shape] = {
     "/v1/responses": Responses(),
     "/v1/messages": Messages(),
     "/api/chat": OllamaChat(),
+    "/v1/models/{model}:generateContent": GenerateContent(),
+    "/v1/models/{model}:streamGenerateContent": StreamGenerateContent(),
+    "/v1beta/models/{model}:generateContent": GenerateContent(),
+    "/v1beta/models/{model}:streamGenerateContent": StreamGenerateContent(),
 }
 
 
@@ -62,7 +67,8 @@ class Origin:
             except ClientDisconnect:
                 return Response(status_code=400)  # nobody reads it
             try:
-                question = shape.read(read_body(content), read_knobs(request.query_params, request.headers))
+                body = {**request.path_params, **read_body(content)}
+                question = shape.read(body, read_knobs(request.query_params, request.headers))
                 generation = self._start(question.job())
             except BadQuestionError as error:
                 return JSONResponse(shape.refusal(str(error), error.field), 400)

@@ -12,6 +12,7 @@ from chaosproxy.origin.serving import OriginOptions, serving
 from tests.origin.conftest import WITHIN
 
 CHAT = "/v1/chat/completions"
+GEMINI = "/v1beta/models/m:streamGenerateContent"
 EIGHT = ["Every", " stream", " begins", " as", " a", " promise", " and", " is"]
 FAST = {"first": "0ms", "gap": "0ms"}
 
@@ -105,15 +106,35 @@ def test_ollama_streams_lines_unless_it_is_told_not_to(shared, http):
     assert whole.json()["message"]["content"] == "".join(EIGHT)
 
 
+def test_gemini_says_in_the_last_chunk_that_it_is_the_last_and_calls_the_model_as_the_path_does(shared, http):
+    events = chunks(shared.url, "POST", f"{GEMINI}?alt=sse&first=0ms&gap=0ms", {})
+    candidates = [data(event)["candidates"][0] for event in events]
+    assert [candidate["content"]["parts"][0]["text"] for candidate in candidates] == EIGHT
+    assert [candidate.get("finishReason") for candidate in candidates] == [*[None] * 7, "STOP"]
+    assert data(events[-1])["usageMetadata"]["candidatesTokenCount"] == 8
+    assert {data(event)["modelVersion"] for event in events} == {"m"}
+    asked = {"contents": [{"role": "user", "parts": [{"text": "two words"}]}]}
+    whole = http.post("/v1/models/m:generateContent", params=FAST, json=asked).json()
+    assert whole["candidates"][0]["content"]["parts"][0]["text"] == "".join(EIGHT)
+    assert whole["usageMetadata"]["totalTokenCount"] == 10
+
+
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize(
     ("path", "field"),
-    [(CHAT, "length"), ("/v1/messages", "max_tokens"), ("/v1/responses", "max_output_tokens"), ("/api/chat", "length")],
+    [
+        (CHAT, "length"),
+        ("/v1/messages", "max_tokens"),
+        ("/v1/responses", "max_output_tokens"),
+        ("/api/chat", "length"),
+        (GEMINI, "MAX_TOKENS"),
+    ],
 )
 def test_a_text_that_the_limit_cuts_says_so(http, path, field, stream):
     limits = {"max_tokens": 2, "max_output_tokens": 2, "options": {"num_predict": 2}}
+    limits["generationConfig"] = {"maxOutputTokens": 2}
     answer = http.post(path, params={**FAST, "text": "one two three"}, json={"stream": stream, **limits})
-    assert f'reason":"{field}"' in answer.text
+    assert f'eason":"{field}"' in answer.text  # finish_reason, stopReason
     assert "three" not in answer.text
 
 
@@ -123,7 +144,7 @@ def test_text_is_utf_8_and_not_escaped(http):
     assert '"content":" 🙂"' in answer.text
 
 
-@pytest.mark.parametrize("path", [CHAT, "/v1/messages", "/v1/responses", "/api/chat"])
+@pytest.mark.parametrize("path", [CHAT, "/v1/messages", "/v1/responses", "/api/chat", GEMINI])
 def test_the_head_leaves_at_once_and_nothing_before_the_first_token(shared, path):
     host, port = shared.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=WITHIN) as client:

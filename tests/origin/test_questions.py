@@ -7,7 +7,8 @@ import pytest
 from chaosproxy.origin.words import SAYING, Words
 
 FAST = {"first": "0ms", "gap": "0ms"}
-PATHS = ["/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/messages", "/api/chat"]
+GEMINI = "/v1beta/models/m:generateContent"
+PATHS = ["/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/messages", "/api/chat", GEMINI]
 
 
 def said(path: str, answer: dict) -> str:
@@ -21,6 +22,8 @@ def said(path: str, answer: dict) -> str:
             return answer["output"][0]["content"][0]["text"]
         case "/v1/messages":
             return answer["content"][0]["text"]
+        case "/v1beta/models/m:generateContent":
+            return answer["candidates"][0]["content"]["parts"][0]["text"]
         case _:
             return answer["message"]["content"]
 
@@ -36,6 +39,9 @@ def refused(path: str, answer: dict) -> str:
         case "/api/chat":
             assert answer.keys() == {"error"}
             return answer["error"]
+        case "/v1beta/models/m:generateContent":
+            assert answer["error"].keys() == {"code", "message", "status"}
+            return answer["error"]["message"]
         case _:
             assert answer["error"].keys() == {"message", "type", "param", "code"}
             assert answer["error"]["type"] == "invalid_request_error"
@@ -73,6 +79,8 @@ def limit(path: str, tokens: object) -> dict:
     name = {"/v1/chat/completions": "max_completion_tokens", "/v1/responses": "max_output_tokens"}
     if path == "/api/chat":
         return {"options": {"num_predict": tokens}}
+    if path == GEMINI:
+        return {"generationConfig": {"maxOutputTokens": tokens}}
     return {name.get(path, "max_tokens"): tokens}
 
 
@@ -124,7 +132,7 @@ def test_a_body_that_makes_no_sense(refuse, given, message):
 @pytest.mark.parametrize("tokens", [0, 1.5, True, "8"])
 def test_a_limit_that_is_none(refuse, path, tokens):
     body = limit(path, tokens)
-    name = next(iter(body.get("options", body)))
+    name = next(iter(body.get("options", body.get("generationConfig", body))))
     assert refuse(json.dumps(body).encode()).startswith(f"{name} must be ")
 
 
@@ -186,6 +194,8 @@ def test_no_body_asks_for_what_is_usual(http):
         ("/v1/messages", {"messages": [{"role": 1}]}, "messages[0]"),
         ("/api/chat", {"messages": {}}, "messages"),
         ("/api/chat", {"options": []}, "options"),
+        (GEMINI, {"contents": [{"parts": "hi"}]}, "parts"),
+        (GEMINI, {"generationConfig": 7}, "generationConfig"),
     ],
 )
 def test_a_field_that_makes_no_sense(refuse, path, body, at):
