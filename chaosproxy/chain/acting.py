@@ -91,7 +91,7 @@ class Actor(Place):
             case Cancel():
                 self.director.cancel(self, now)
             case PassOn():
-                self.director.passed_on(self, now)
+                self.director.passed_on(self, action, now)
             case Reply():
                 self.director.reply(self, action, now)
             case Finish():
@@ -108,14 +108,16 @@ class Actor(Place):
         self.told = True
         self.rouse()
         actions = (PassOn(),) if self.inert or self.undecided else self._ask("hangup", now)
-        passes = any(isinstance(one, PassOn) for one in actions)
+        passing = next((one for one in actions if isinstance(one, PassOn)), None)
         self.silence()
-        if not passes:
+        if passing is None:
             self.rest = None
         self.act(tuple(one for one in actions if not isinstance(one, PassOn)), now)
-        if passes:
-            self.abandon()
-        return passes
+        if passing is None:
+            return False
+        self.director.ends_upstream(self, passing)
+        self.abandon()
+        return True
 
     def vanish(self, time: float) -> None:
         """Nothing enters or leaves before `time`."""

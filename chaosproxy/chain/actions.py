@@ -91,6 +91,9 @@ class Cancel:
 class PassOn:
     """From `hangup`: tell the next hop nearer the upstream that the client is gone."""
 
+    upstream: tuple[Ending, ...] = ()
+    """How the upstream is ended, if mine is the machine nearest to it; see `Finish`. (): as usual."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:

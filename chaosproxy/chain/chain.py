@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 
 from chaosproxy.chain.actions import Again, Finish, Reply
 from chaosproxy.chain.conditions import holds_for_client
-from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.exit import WINDOW, Exit
 from chaosproxy.chain.fault import Fault, Neutral
 from chaosproxy.chain.leaving import NONE, Leaving
@@ -29,7 +28,7 @@ class Chain(Leaving):
     """Built from the faults in the order a response travels, upstream first."""
 
     __slots__ = (
-        "_fired", "_own_ends", "alarm", "asks_again", "began", "last_words", "notes", "silent", "upstream_endings",
+        "_fired", "_own_ends", "alarm", "asks_again", "began", "last_words", "notes", "silent",
     )  # fmt: skip
 
     def __init__(self, placed: Sequence[Placed], *, began: float, window: int = WINDOW, lazy: bool = True) -> None:
@@ -39,8 +38,6 @@ class Chain(Leaving):
         """Append-only; the driver drains it."""
         self.last_words = False
         """A fault of the request way has ended it: what it let pass of the request still goes to the upstream, first."""
-        self.upstream_endings: tuple[Ending, ...] = ()
-        """How the upstream is to be told; see `Finish.upstream`."""
         self.silent: str | None = None
         """The cause of a silence that is not the last word: machines nearer the client live on, and may act on it."""
         self.began = began

@@ -10,14 +10,24 @@ from chaosproxy.model.codes import INTERNAL_ERROR, code_name
 from chaosproxy.model.headers import Headers
 
 EndingKind = Literal[
-    "abort", "clean", "fin", "rst", "fin_mid_chunk", "no_close_notify", "stream", "goaway", "silence", "status"
+    "abort",
+    "clean",
+    "end_stream",
+    "fin",
+    "rst",
+    "fin_mid_chunk",
+    "no_close_notify",
+    "stream",
+    "goaway",
+    "silence",
+    "status",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """One ending. Possible: `clean` unless a Content-Length is not reached, `no_close_notify` under TLS only, `status`
-    only while this fault has passed no head, all others always."""
+    """One ending. Possible: `clean` behind the head unless a Content-Length is not reached, `end_stream` behind the head over
+    HTTP/2, `no_close_notify` under TLS only, `status` only while this fault has passed no head, all others always."""
 
     kind: EndingKind
     code: int = INTERNAL_ERROR
@@ -26,7 +36,7 @@ class Ending:
     status: int = 504
     body: bytes = b""
     headers: Headers = ()
-    """`status`: those of the answer. `clean`: the trailers, in place of those that the end would have."""
+    """`status`: those of the answer. `clean`, `end_stream`: the trailers, in place of those that the end would have."""
 
     def __str__(self) -> str:
         """For a person: `rst`, `504`, `stream:CANCEL`."""
@@ -41,3 +51,12 @@ class Ending:
 
 ABORT = Ending("abort")
 CLEAN = Ending("clean")
+_CLIENTS = ("fin", "rst", "stream")
+
+
+def not_a_clients_end(then: tuple[Ending, ...]) -> list[tuple[tuple[str, ...], str]]:
+    """What is wrong with how a client is to end its upstream's connection, for `FaultSpec.problems`."""
+    odd = [ending for ending in then if ending.kind not in _CLIENTS]
+    if not odd:
+        return []
+    return [(("then",), f"`{odd[0].kind}` is not how a client ends; expected fin, rst or {{stream: CODE}}")]

@@ -92,6 +92,8 @@ class Fault:
     narrow: int = 0
     """So few bytes shall wait in the upstream's socket, if what it says comes straight to here; 0: as many as the system
     likes."""
+    left_by: str = ""
+    """Set by the chain before `hangup`: who has left, and how, as the journal's `cause` has it: `client:stream:CANCEL`."""
     unfired: str = ""
     """Why it will not act, if the fault itself knows: the `reason` of `not_fired`."""
     noted: bool = False

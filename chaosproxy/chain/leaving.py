@@ -5,7 +5,8 @@ the upstream any more. A machine that has vanished hears nothing: what it should
 Must not know: how an ending is made, how a fault gets its place.
 """
 
-from chaosproxy.chain.actions import Vanish
+from chaosproxy.chain.actions import PassOn, Vanish
+from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.place import Place
 from chaosproxy.chain.relay import Relay
@@ -22,7 +23,7 @@ class Leaving:
 
     __slots__ = (
         "_absent", "_acting", "_responses", "_unended", "_unnoticed", "_untold", "cancel_cause", "cancelled", "request",
-        "response",
+        "response", "upstream_endings",
     )  # fmt: skip
 
     request: Line
@@ -33,6 +34,8 @@ class Leaving:
         """Nobody wants the upstream any more: it is not dialled, or it is told."""
         self.cancel_cause = ""
         """Why: the fault's cause, or the hangup's."""
+        self.upstream_endings: tuple[Ending, ...] = ()
+        """How the upstream is to be told; see `Finish.upstream`."""
         self._responses: list[Stage] = []
         self._acting: list[Stage] = []
         """For each fault the place at which it acts."""
@@ -57,10 +60,16 @@ class Leaving:
         self._tell(len(self._responses), now, whole=self.request.complete)
         self.settle(now)
 
-    def passed_on(self, place: Place, now: float) -> None:
+    def passed_on(self, place: Place, passing: PassOn, now: float) -> None:
         """A fault that had swallowed the hangup, or delayed it, tells the next hop after all."""
+        self.ends_upstream(place, passing)
         place.abandon()
         self._tell(place.index, now, whole=True)
+
+    def ends_upstream(self, place: Place, passing: PassOn) -> None:
+        """How the upstream is to be told is the word of the machine that has its connection, unless it was said already."""
+        if passing.upstream and not self.upstream_endings and place.placed.hop == self._responses[0].placed.hop:
+            self.upstream_endings = passing.upstream
 
     def vanish(self, place: Place, vanish: Vanish) -> None:
         """The machine at `place` is gone, until it comes back."""
@@ -118,6 +127,7 @@ class Leaving:
                 return
             if stage.told and whole:
                 return  # it knows: it has passed it on, or swallowed it
+            stage.fault.left_by = self.cancel_cause
             if not stage.told and not stage.hears_hangup(now) and whole:
                 return
             stage.abandon()

@@ -38,6 +38,8 @@ def _possible(ending: Ending, out: "Place") -> bool:
             return out.placed.context.tls
         case "clean":
             return out.passed_head and _length_reached(out)
+        case "end_stream":
+            return out.passed_head and out.placed.context.protocol == "h2"
         case _:
             return True
 
@@ -68,7 +70,7 @@ def made(ending: Ending, cause: str, out: "Place") -> tuple[Event, ...] | Reply:
     context = out.placed.context
     stream, connection, proxy = Scope.STREAM, Scope.CONNECTION, Peer.PROXY
     match ending.kind:
-        case "clean":
+        case "clean" | "end_stream":
             return _clean(ending, out)
         case "status":
             return answer(ending.status, ending.headers, ending.body, context.request.method)

@@ -10,12 +10,14 @@ from chaosproxy.faults.age import Age
 from chaosproxy.faults.auth import Auth
 from chaosproxy.faults.bandwidth import Bandwidth
 from chaosproxy.faults.blackhole import Blackhole
+from chaosproxy.faults.broken_end import BrokenEnd
 from chaosproxy.faults.buffer import Buffer
 from chaosproxy.faults.cache import Cache
 from chaosproxy.faults.chunk_syntax import ChunkSyntax
 from chaosproxy.faults.client_abort import ClientAbort
 from chaosproxy.faults.compress import Compress
 from chaosproxy.faults.concurrency import Concurrency
+from chaosproxy.faults.cork import Cork
 from chaosproxy.faults.cut import Cut
 from chaosproxy.faults.drop import Drop
 from chaosproxy.faults.duplicate import Duplicate
@@ -58,6 +60,7 @@ __all__ = [
     "Auth",
     "Bandwidth",
     "Blackhole",
+    "BrokenEnd",
     "Buffer",
     "Cache",
     "ChunkSyntax",
@@ -65,6 +68,7 @@ __all__ = [
     "Compress",
     "Concurrency",
     "ConnectionSettings",
+    "Cork",
     "Cut",
     "Drop",
     "Duplicate",

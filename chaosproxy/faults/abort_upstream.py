@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaosproxy.chain.actions import Actions, Finish
-from chaosproxy.chain.endings import Ending
+from chaosproxy.chain.endings import Ending, not_a_clients_end
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.model.codes import CANCEL
 from chaosproxy.model.vocabulary import Moment
 
 _SILENCE = (Ending("silence"),)
-_KINDS = ("fin", "rst", "stream")
 _GATEWAY = (Ending("stream", code=CANCEL), Ending("fin"))
 """RST_STREAM(CANCEL) where there are streams, as RFC 9113 section 7 has it for a stream that is no longer needed."""
 
@@ -36,11 +35,7 @@ class AbortUpstream(FaultSpec):
     connection, with every other stream on it. Default: what gateways do, `{stream: CANCEL}` on HTTP/2, `fin` on HTTP/1."""
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
-        found: list[tuple[tuple[str, ...], str]] = []
-        odd = [ending for ending in self.then if ending.kind not in _KINDS]
-        if odd:
-            message = f"`{odd[0].kind}` is not how a client ends; expected fin, rst or {{stream: CODE}}"
-            found.append((("then",), message))
+        found = not_a_clients_end(self.then)
         if self.at is not None and self.at.moment in (Moment.END, Moment.AFTER_END):
             found.append((("at",), "at the end the upstream is done by itself; abort it before"))
         return found

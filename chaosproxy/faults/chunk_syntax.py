@@ -37,10 +37,13 @@ class ChunkSyntax(FaultSpec):
     """The number of a chunk whose size line is empty, from 1; `true`: that of the last chunk (the `0`). Not legal."""
     bare_lf: bool = False
     """LF in place of every CRLF that frames a chunk. Not legal."""
+    on_abort: str | None = None
+    """Stands in front of the FIN where the body breaks off behind a chunk: h2o writes `"\\r\\n1\\r\\n"`, which is none, so that
+    every parser says that the answer is broken."""
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         found: list[tuple[tuple[str, ...], str]] = []
-        if not self._words and self.extension is None:
+        if not self._words and self.extension is None and self.on_abort is None:
             found.append(((), f"nothing to spell; expected one of {', '.join(_NAMES)}"))
         if self.extension is not None and not (
             self.extension and self.extension.isascii() and self.extension.isprintable()
@@ -59,6 +62,7 @@ class ChunkSyntax(FaultSpec):
             "empty_size": "no size of "
             + ("the last chunk" if self.empty_size is True else f"chunk {self.empty_size:d}"),
             "bare_lf": "bare LF",
+            "on_abort": "no chunk where it breaks off",
         }
         return [words[name] for name in _NAMES if getattr(self, name)]
 
@@ -74,8 +78,9 @@ class ChunkSyntax(FaultSpec):
             trailers=self.trailers,
             empty_size=self._count(self.empty_size, 0) if self.empty_size else None,
             bare_lf=self.bare_lf,
+            on_abort=(self.on_abort or "").encode(),
         )
         return RunningAsk(wanted, ", ".join(self._words), possible=context.protocol != "h2")
 
 
-_NAMES = ("zeros", "spaces", "extension", "trailers", "empty_size", "bare_lf")
+_NAMES = ("zeros", "spaces", "extension", "trailers", "empty_size", "bare_lf", "on_abort")

@@ -2,18 +2,20 @@
 
 Imitates servers and gateways that write the status line together with the first byte of the body (WSGI by PEP 3333, most
 frameworks' response objects), or only once the whole answer is there (gateways in front of functions, proxies that scan
-an answer before they pass it on; for requests nginx's `proxy_request_buffering`). A client's limit on the time to the
-head then also counts the time to the first token.
+an answer before they pass it on; for requests nginx's `proxy_request_buffering`). Who holds all of it may say how long it is,
+though it came in chunks: lighttpd, Varnish without `do_stream`. A client's limit on the time to the head then also counts the
+time to the first token.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from chaosproxy.chain.actions import FOREVER, WAKE, Action, Actions, At, Note, PassOn
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
-from chaosproxy.model.messages import Abort, Data, Event, RequestHead, ResponseHead, Trailers
+from chaosproxy.model.headers import replaced, without
+from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.units import Duration, counted, lasting
-from chaosproxy.model.vocabulary import Way
+from chaosproxy.model.vocabulary import Framing, Way
 
 ROOM = 1024 * 1024
 WHOLE_ROOM = 16 * 1024 * 1024
@@ -35,9 +37,19 @@ class HoldHead(FaultSpec):
     flows from then on. A duration: the head leaves so long after it came, and what comes meanwhile (1MiB, then the sender
     waits) right behind it. Interim answers (1xx) pass at once, and so does the head of a tunnel (101, CONNECT). If the
     other side breaks off before a `first_byte` or `end`, nothing that is held leaves: the client gets a 502."""
+    on_abort: Literal["drop", "flush"] = "drop"
+    """What becomes of what is held when the other side breaks off: it is dropped, or leaves in front of that end. Default
+    `drop`."""
+    content_length: bool = False
+    """With `until: end`: the answer leaves with its length as Content-Length, and not in chunks. Default false."""
+
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        if self.content_length and self.until != "end":
+            return [(("content_length",), "a length is known at the end; it needs `until: end`")]
+        return []
 
     def start(self, context: Context) -> Fault:
-        return RunningHold(self.until, context) if self.until else Neutral()
+        return RunningHold(self, context) if self.until else Neutral()
 
 
 def opens_tunnel(head: ResponseHead | RequestHead, context: Context) -> bool:
@@ -51,8 +63,10 @@ class RunningHold(Fault):
 
     rest = FOREVER
 
-    def __init__(self, until: Literal["first_byte", "end"] | float, context: Context) -> None:
-        self._until = until
+    def __init__(self, spec: HoldHead, context: Context) -> None:
+        self._until = until = spec.until
+        self._flushes = spec.on_abort == "flush"
+        self._measures = spec.content_length
         self._context = context
         self.capacity = {"first_byte": 0, "end": WHOLE_ROOM}.get(str(until), ROOM)
         self._waiting: list[Event] = []
@@ -70,7 +84,11 @@ class RunningHold(Fault):
                 self._waiting = [event]
                 return (WAKE,)
             case Abort():
-                return (*self._drop(), event)
+                held = self._release() if self._flushes else self._drop()
+                return (*held, event)
+            case End() if self._measures and self._waiting:
+                self._measure()
+                return (*self._release(), event)
             case Trailers() if self._waiting and self._until == "end":
                 self._waiting.append(event)
                 return ()
@@ -98,6 +116,13 @@ class RunningHold(Fault):
         held, self.held = self.held, 0
         detail = f"held the head and {counted(held, 'byte')}" if held else "held the head"
         return (Note("fired", detail), *waiting, FOREVER)
+
+    def _measure(self) -> None:
+        """The head says how long the whole body is."""
+        head = self._waiting[0]
+        assert isinstance(head, RequestHead | ResponseHead)
+        headers = replaced(without(head.headers, (b"transfer-encoding",)), b"Content-Length", b"%d" % self.held)
+        self._waiting[0] = replace(head, headers=headers, framing=Framing.LENGTH)
 
     def _drop(self) -> tuple[Action, ...]:
         waiting, self._waiting, self.held = self._waiting, [], 0

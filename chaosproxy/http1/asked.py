@@ -43,6 +43,12 @@ class AskedChunks(BodyEncoder):
         fields = field_lines((*permitted_trailers(trailers), *self._syntax.trailers)).replace(b"\r\n", self._eol)
         return _marked(self._size_line(0, 0), fields + self._eol, self._sizes or self._last, self._last)
 
+    def broken_off(self) -> bytes:
+        if self._left or not self._syntax.on_abort:
+            return b""
+        self._syntax.written = True
+        return self._syntax.on_abort
+
     def _size_line(self, size: int, number: int) -> bytes:
         syntax = self._syntax
         if number == syntax.empty_size:
@@ -64,9 +70,11 @@ def encoder_asked(encoder: BodyEncoder, asked: Sequence[Asked]) -> BodyEncoder:
     sizes, last = _dribble(asked, "chunk_size"), _dribble(asked, "last_chunk")
     if encoder.framing is not Framing.CHUNKED or not (syntax or sizes or last):
         return encoder
-    for one in (syntax, sizes, last):
+    for one in (sizes, last):
         if one is not None:
             one.written = True
+    if syntax is not None:
+        syntax.written = syntax.spells
     return AskedChunks(syntax or _PLAIN, sizes, last)
 
 

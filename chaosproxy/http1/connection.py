@@ -247,6 +247,8 @@ class Connection(ABC):
                     self._outgoing.append(half)
                 self._over(Closing.FIN)
             case Manner.RESET | Manner.FIN | Manner.GOAWAY:
+                if broken := self._encoder.broken_off():
+                    self._outgoing.append(broken)
                 self._over(Closing.FIN)
 
     def close(self) -> None:

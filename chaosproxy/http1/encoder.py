@@ -79,6 +79,10 @@ class BodyEncoder:
         """What makes the body break off inside a chunk."""
         return HALF_CHUNK if self.is_in_chunk(0) else b""
 
+    def broken_off(self) -> bytes:
+        """What stands where the body breaks off; nothing, unless a fault has asked for it."""
+        return b""
+
     @property
     def complete(self) -> bool:
         """The peer can see that the message has ended, and where."""

@@ -4,7 +4,7 @@ It travels in the head, and whoever does it sets `written`; in a protocol or a m
 Rules: pure data, but for that mark. Must not know: who asks, how it is done.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from chaosproxy.model.headers import Headers
@@ -47,7 +47,14 @@ class ChunkSyntax:
     """The number of the chunk whose size is left out; 0: the last chunk's."""
     bare_lf: bool = False
     """Line feeds in place of CRLF."""
+    on_abort: bytes = b""
+    """In front of the FIN where the body breaks off behind a chunk."""
     written: bool = field(default=False, compare=False)
+
+    @property
+    def spells(self) -> bool:
+        """Something of it is about the chunks of a whole body."""
+        return replace(self, on_abort=b"") != ChunkSyntax()
 
 
 @dataclass(slots=True)

@@ -135,7 +135,7 @@ FORMS[Trigger] = Written((Leaf(_moment, _MOMENT.schema),), None, then(_AT, _trig
 
 # then: ----------------------------------------------------------------------------------------------------------------
 
-_WORDS = ("abort", "clean", "fin", "rst", "fin_mid_chunk", "no_close_notify", "silence")
+_WORDS = ("abort", "clean", "end_stream", "fin", "rst", "fin_mid_chunk", "no_close_notify", "silence")
 _ALL_ENDINGS = f"{', '.join(_WORDS)}, {{stream: CODE}}, {{goaway: CODE}} or {{status: NUMBER}}"
 
 

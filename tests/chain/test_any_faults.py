@@ -15,10 +15,12 @@ from chaosproxy.faults import (
     AbortUpstream,
     Bandwidth,
     Blackhole,
+    BrokenEnd,
     Buffer,
     Cache,
     ClientAbort,
     Concurrency,
+    Cork,
     Cut,
     Drop,
     Duplicate,
@@ -93,7 +95,11 @@ def fault(random: Random) -> FaultSpec:
         Frames(padding=1, **narrowed),
         SlowReader(rate=pick([10, 100]), window=pick([1, 20, 1000]), **narrowed),
         SlowReader(pause=pick([0.3, float("inf")]), window=pick([7, 50]), **narrowed),
-        HoldHead(until=pick(["first_byte", "end", 1.0]), **either),
+        HoldHead(until=pick(["first_byte", "end", 1.0]), on_abort=pick(["drop", "flush"]), **either),
+        HoldHead(until="end", content_length=True, **narrowed),
+        BrokenEnd(then=(pick(ENDINGS),), delay=pick([0.0, 0.3]), **narrowed),
+        BrokenEnd(delay=0.7, when=pick(["any", "rst"]), **narrowed),
+        Cork(after=pick([0.2, 1.0]), segment=pick([70, 200, 1448]), **narrowed),
         ErrorEvent(at=at, then=(pick(ENDINGS),), **narrowed),
         GrpcStatus(at=at, **narrowed),
         AbortUpstream(at=at, **narrowed),
@@ -118,7 +124,12 @@ def fault(random: Random) -> FaultSpec:
         Cache(**narrowed),
         Route(**narrowed),
         Concurrency(limit=1, queue=pick([0, 1]), **narrowed),
-        ClientAbort(mode=pick(["propagate", "ignore", "on_next_write"]), **narrowed),
+        ClientAbort(
+            mode=pick(["propagate", "ignore", "on_next_write"]),
+            then=pick([(), (Ending("rst"),)]),
+            rst_stream=pick(["as_mode", "propagate"]),
+            **narrowed,
+        ),
     ]
     return pick([one for one in made if not one.problems()])
 
@@ -135,7 +146,8 @@ def script(random: Random) -> list:
     steps.append((now, random.choice([End(), End(), BROKEN])))
     if random.random() < 0.3:
         leaving = random.random() * 4
-        steps = [*(step for step in steps if step[0] <= leaving), (leaving, "hangup")]
+        how = random.choice(["fin", "rst", "stream:CANCEL"])
+        steps = [*(step for step in steps if step[0] <= leaving), (leaving, f"hangup:{how}")]
     return steps
 
 

@@ -83,6 +83,15 @@ def test_a_length_that_is_not_reached_cannot_end_cleanly(play, event, kind):
     assert isinstance(play(cut(Ending("clean"), event=event), script, head=LENGTH).end[1], kind)
 
 
+def test_end_stream_is_a_clean_end_on_http2_whatever_was_promised(play):
+    script, then = [*TICKS[:2], (9.0, End())], (Ending("end_stream"), Ending("rst"))
+    played = play(cut(*then, event=1), script, head=LENGTH, context=knowing(protocol="h2"))
+    assert (played.end, played.end_cause, played.data) == ((1.0, End()), "cut", b"data: 1\n\n")
+    assert play(cut(*then, event=1), script, head=LENGTH).end[1].manner is Manner.RESET, "HTTP/1 has none"
+    early = play(cut(Ending("end_stream"), time=0.5), WHOLE, context=knowing(protocol="h2"))
+    assert isinstance(early.end[1], Abort), "nor is there one in front of the head"
+
+
 def test_what_is_held_back_has_not_been_sent_so_the_length_is_not_reached(play):
     played = play(cut(Ending("clean"), match="2"), [*TICKS[:2], (9.0, End())], head=LENGTH)
     assert played.data == b"data: 1\n\n"

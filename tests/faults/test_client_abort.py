@@ -7,7 +7,8 @@ import pytest
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.faults import Buffer, ClientAbort, Cut
+from chaosproxy.faults import AbortUpstream, Buffer, ClientAbort, Cut, Timeout
+from chaosproxy.model.codes import NO_ERROR
 from chaosproxy.model.messages import Abort, End
 from chaosproxy.model.vocabulary import Peer
 from chaosproxy.testing.play import GET, play
@@ -98,3 +99,55 @@ def test_the_delay_is_divided_by_the_speed(play):
 def test_two_in_a_row_wait_one_after_the_other(play):
     hops = [[ClientAbort(delay=1.0)], [ClientAbort(delay=2.0)]]
     assert play(hops, [(1.0, b"x"), (2.5, "hangup")]).cancelled_at == 5.5
+
+
+# ---- how it left, and how the upstream is told
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [("hangup", 3.0), ("hangup:rst", 3.0), ("hangup:stream:CANCEL", 2.5), ("hangup:goaway:NO_ERROR", 3.0)],
+)
+def test_an_rst_stream_may_be_seen_at_once(play, how, told):
+    script = [(time, how if what == "hangup" else what) for time, what in LEAVES]
+    assert play([ClientAbort(mode="on_next_write", rst_stream="propagate")], script).cancelled_at == told
+    assert play([ClientAbort(mode="on_next_write")], script).cancelled_at == 3.0
+
+
+RST = (Ending("rst"),)
+
+
+@pytest.mark.parametrize("mode", ["propagate", "on_next_write"])
+@pytest.mark.parametrize("delay", [0.0, 0.25])
+def test_in_which_way_the_upstream_is_told(play, mode, delay):
+    assert play([ClientAbort(mode=mode, delay=delay, then=RST)], LEAVES).upstream_endings == RST
+    assert play([ClientAbort(mode=mode, delay=delay)], LEAVES).upstream_endings == ()
+
+
+def test_so_it_is_when_a_fault_nearer_the_client_has_ended_it(play):
+    hop = [ClientAbort(then=RST), Timeout(idle=1.5), ClientAbort(mode="on_next_write")]
+    quiet = play(hop, EVENTS[:2])
+    assert (quiet.cancelled_at, quiet.cancel_cause, quiet.upstream_endings) == (3.5, "timeout:idle", RST)
+    left = play(hop, [*EVENTS[:2], (2.5, "hangup"), *EVENTS[2:3]])
+    assert (left.cancelled_at, left.cancel_cause, left.upstream_endings) == (3.0, "client:fin", RST)
+    unnoticed = play(hop, [*EVENTS[:2], (2.5, "hangup")])
+    assert (unnoticed.cancelled_at, unnoticed.upstream_endings) == (3.5, RST)
+
+
+def test_it_is_the_word_of_the_machine_that_has_the_connection(play):
+    other = (Ending("stream", code=NO_ERROR),)
+    assert play([[ClientAbort(then=other)], [ClientAbort(then=RST)]], LEAVES).upstream_endings == other
+    assert play([[Buffer(bytes=20)], [ClientAbort(then=RST)]], LEAVES).upstream_endings == ()
+    gone = AbortUpstream(at=Trigger(event=2), then=other)
+    assert play([ClientAbort(then=RST), gone], LEAVES[:2]).upstream_endings == other, "who was asked to has said it"
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "said"),
+    [
+        ("client_abort: {then: clean}", 26, "not how a client ends; expected fin, rst or {stream: CODE}"),
+        ("client_abort: {rst_stream: ignore}", 32, "expected one of as_mode, propagate"),
+    ],
+)
+def test_a_mistake_has_its_place(refused, text, column, said):
+    refused(text, column, said)

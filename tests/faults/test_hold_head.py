@@ -198,3 +198,47 @@ def test_the_bare_value_is_until():
 )
 def test_a_mistake_has_its_place(refused, text, column, message):
     refused(f"hold_head: {text}", column, message)
+
+
+# ---- what breaks off may leave all the same; a length
+
+
+@pytest.mark.parametrize("until", ["first_byte", "end"])
+def test_what_breaks_off_meanwhile_may_leave_in_front_of_its_end(play, until):
+    played = play(
+        [HoldHead(until=until, on_abort="flush")], [*SCRIPT[: 1 if until == "first_byte" else 3], (3.5, BROKEN)]
+    )
+    body = [] if until == "first_byte" else [(3.5, Data), (3.5, Data)]
+    assert seen(played) == [(3.5, ResponseHead), *body, (3.5, Abort)]
+
+
+@pytest.mark.parametrize("framing", [Framing.CHUNKED, Framing.CLOSE, Framing.STREAM, Framing.LENGTH])
+def test_who_has_all_of_it_may_say_how_long_it_is(play, framing):
+    fields = ((b"Content-Type", b"text/event-stream"), (b"Transfer-Encoding", b"chunked"))
+    head = ResponseHead(200, fields, framing=framing)
+    script = [(1.0, head), *TRAILED[1:]]
+    time, sent = play([HoldHead(until="end", content_length=True)], script, head=None).head
+    assert (time, sent.framing, sent.headers) == (5.0, Framing.LENGTH, (fields[0], (b"Content-Length", b"18")))
+
+
+def test_of_nothing_at_all_too(play):
+    head = play([HoldHead(until="end", content_length=True)], EMPTY).head[1]
+    assert (head.framing, head.headers[-1]) == (Framing.LENGTH, (b"Content-Length", b"0"))
+
+
+@pytest.mark.parametrize("last", [[(3.5, BROKEN)], [(3.3, b"x" * WHOLE_ROOM), (3.5, b"x"), (4.0, End())]])
+def test_what_leaves_before_its_end_has_no_length(play, last):
+    spec = HoldHead(until="end", content_length=True, on_abort="flush")
+    assert play([spec], [*SCRIPT[:3], *last]).head == (3.5, SSE)
+
+
+def test_a_request_in_chunks_becomes_one_with_a_length(play):
+    script = [(1.0, Upload(b"abc")), (2.0, Upload(b"def")), (3.0, Upload(End()))]
+    played = play([HoldHead(until="end", content_length=True, way=Way.REQUEST)], script, request=POST)
+    [(time, head)] = [(time, event) for time, event in played.request if isinstance(event, RequestHead)]
+    assert (time, head.framing) == (3.0, Framing.LENGTH)
+    assert head.headers == ((b"Host", b"test"), (b"Content-Length", b"6"))
+
+
+def test_a_length_is_known_at_the_end_alone(refused):
+    refused("hold_head: {until: first_byte, content_length: true}", 52, "it needs `until: end`")

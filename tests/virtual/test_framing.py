@@ -159,6 +159,27 @@ def test_spelt_in_another_way_and_slowly_and_broken_off():
     trio.run(main, clock=MockClock(autojump_threshold=0))
 
 
+NO_CHUNK = {"chunk_syntax": {"on_abort": "\r\n1\r\n"}}
+
+
+@pytest.mark.parametrize(
+    ("script", "body"),
+    [
+        (CHUNKED, b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"),
+        ([CHUNKED[0], b"5\r\nhello\r\n", Ending.FIN], b"5\r\nhello\r\n\r\n1\r\n"),
+        ([CHUNKED[0], b"5\r\nhe", Ending.FIN], b"2\r\nhe\r\n\r\n1\r\n"),
+        ([LENGTH[0], b"hello", Ending.FIN], b"hello"),
+    ],
+)
+def test_where_the_body_breaks_off_may_stand_what_is_no_chunk(script, body):
+    received, ended, _, record = answered(NO_CHUNK, script)
+    whole = script is CHUNKED
+    assert received.partition(b"\r\n\r\n")[2] == body
+    assert (ended, record.end.how) == ((None, "clean") if whole else (Ending.FIN, "fin"))
+    acted = body.endswith(b"1\r\n")
+    assert ([one.fault for one in record.faults] == ["chunk_syntax"]) is acted
+
+
 @pytest.mark.parametrize("request_", [GET, OLD, GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")])
 @pytest.mark.parametrize("script", [CHUNKED, LENGTH, CLOSE])
 def test_the_connection_stays_open_for_so_long_behind_the_end(script, request_):
