@@ -2,7 +2,8 @@
 
 Imitates a converter that passes on the Content-Length of what it has converted, a server that breaks off in the middle of a
 body that it had announced, an HTTP/1.0 server, one that ends its answers by closing the connection, so that no client can
-tell a whole one from one that was cut, and one that sends chunks to who cannot know them.
+tell a whole one from one that was cut, and one that sends chunks to who cannot know them. A machine that asks in HTTP/1.0, as
+nginx did until 1.29.7, gets its answers without chunks; and one that passes answers on frames them as it likes itself.
 """
 
 from dataclasses import dataclass, replace
@@ -11,9 +12,10 @@ from typing import ClassVar, Literal
 from chaosproxy.chain.actions import FOREVER, Actions, Note
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.model.headers import first, replaced, without
-from chaosproxy.model.messages import Event, ResponseHead
+from chaosproxy.model.messages import Event, RequestHead, ResponseHead
 from chaosproxy.model.units import Size
 from chaosproxy.model.vocabulary import Framing as Framed
+from chaosproxy.model.vocabulary import Way
 
 LENGTH = b"Content-Length"
 CHUNKS = (b"Transfer-Encoding", b"chunked")
@@ -23,22 +25,25 @@ _BODILESS = (Framed.NONE, Framed.TUNNEL)
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Framing(FaultSpec):
-    """Frames the answer in another way."""
+    """Frames the answer in another way, or asks in another version."""
 
     name: ClassVar[str] = "framing"
     main: ClassVar[str | None] = "as_"
+    ways: ClassVar[frozenset[Way]] = frozenset(Way)
 
-    as_: Literal["chunked", "chunked_twice", "close_delimited"] | None = None
+    as_: Literal["chunked", "chunked_twice", "close_delimited", "auto"] | None = None
     """`chunked`: in chunks, a Content-Length goes; to an HTTP/1.0 client too. `chunked_twice`: the same, and the field that
     says so stands there twice, as where application and framework both add it. `close_delimited`: neither chunks nor a length,
-    the FIN is the end. On HTTP/2 there is neither."""
+    the FIN is the end. `auto`: as most machines do that pass an answer on, a length stays, all else is in chunks, or ends with
+    the connection where HTTP/1.0 was asked. On HTTP/2 there is none of these."""
     content_length: Size | None = None
     """The Content-Length, whatever the body's length is. Of one that is too large the rest never comes, only the FIN; behind
     one that is too small come the bytes that are too many, and then the FIN. With `as: chunked` both are said. On HTTP/2 the
     field is the same and END_STREAM comes where the body ends."""
     http: Literal["1.0"] | None = None
     """`1.0`: the status line of an HTTP/1.0 server, which closes behind each answer; it knows no chunks, so that a chunked
-    body ends with the connection, unless it says `as: chunked`. HTTP/1 only."""
+    body ends with the connection, unless it says `as: chunked`. With `way: request` it is asked in HTTP/1.0, with `Connection:
+    close`; a request in chunks, which HTTP/1.0 has not, stays what it is. HTTP/1 only."""
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         if self.as_ is None and self.content_length is None and self.http is None:
@@ -46,10 +51,16 @@ class Framing(FaultSpec):
         if self.as_ == "close_delimited" and self.content_length is not None:
             message = "a body that ends with the connection has no length; leave one of them out"
             return [(("content_length",), message)]
+        if self.as_ == "auto" and (self.content_length is not None or self.http is not None):
+            return [(("as",), "`auto` says nothing that is not true; leave the others out")]
+        if self.way is Way.REQUEST and (self.http is None or self.as_ is not None or self.content_length is not None):
+            return [(("way",), "of a request only the version is another: {http: 1.0, way: request}")]
         return []
 
     def start(self, context: Context) -> Fault:
-        return RunningFraming(self, context)
+        if self.way is Way.REQUEST:
+            return OldRequest()
+        return OwnFraming(context) if self.as_ == "auto" else RunningFraming(self, context)
 
 
 _SAID = {
@@ -108,3 +119,46 @@ class RunningFraming(Fault):
         if spec.http is not None and not self._is_h2:
             said.append("HTTP/1.0")
         return ", ".join(said)
+
+
+class OldRequest(Fault):
+    """Rests; it changes the request's head."""
+
+    rest = FOREVER
+    sees = (RequestHead,)
+
+    def control(self, event: Event, now: float) -> Actions:
+        if not isinstance(event, RequestHead):
+            return (event,)
+        if event.upgrade or event.method == b"CONNECT":
+            self.unfired = "tunnel"
+            return (event,)
+        if not event.final and first(event.headers, LENGTH.lower()) is None:
+            self.unfired = "in chunks"
+            return (event,)
+        return (Note("fired", "asks in HTTP/1.0"), replace(event, old=True))
+
+
+class OwnFraming(Fault):
+    """Rests; it looks at the request's head to know who asks, and changes that of the answer."""
+
+    rest = FOREVER
+    sees = (ResponseHead,)
+
+    def __init__(self, context: Context) -> None:
+        self._is_h2 = context.protocol == "h2"
+        self._as = Framed.CHUNKED
+
+    def request_head(self, head: RequestHead, now: float) -> Actions:
+        if head.old or head.version == b"1.0":
+            self._as = Framed.CLOSE
+        return ()
+
+    def control(self, event: Event, now: float) -> Actions:
+        if not isinstance(event, ResponseHead):
+            return (event,)
+        if event.framing not in (Framed.CHUNKED, Framed.CLOSE) or event.framing is self._as or event.literal:
+            self.unfired = "framed so"
+            return (event,)
+        said = "in chunks" if self._as is Framed.CHUNKED else "until the connection ends"
+        return (Note("fired", said), replace(event, framing=self._as))

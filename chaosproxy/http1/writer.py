@@ -33,13 +33,16 @@ def request_head(head: RequestHead) -> tuple[bytes, Framing]:
         headers = _te_named(headers)
     if framing is Framing.NONE and _wants_zero(head):
         headers = (*headers, (b"content-length", b"0"))  # RFC 9110 section 8.6
+    if head.old:
+        headers = replaced(headers, b"Connection", b"close")
     version = b"1.0" if is_old(head) else b"1.1"
     return _head(b"%b %b HTTP/%b" % (head.method, head.target, version), _framed(headers, framing)), framing
 
 
 def is_old(head: RequestHead) -> bool:
-    """An HTTP/1.0 request that names no host cannot become an HTTP/1.1 request, and no host is invented: it stays 1.0."""
-    return head.version == b"1.0" and not head.authority and first(head.headers, b"host") is None
+    """An HTTP/1.0 request that names no host cannot become an HTTP/1.1 request, and no host is invented: it stays 1.0. One
+    that a fault wants to be old is."""
+    return head.old or (head.version == b"1.0" and not head.authority and first(head.headers, b"host") is None)
 
 
 def response_head(head: ResponseHead, method: bytes, version: bytes) -> tuple[bytes, Framing]:

@@ -36,6 +36,8 @@ class RequestHead:
     """The protocol asked for by Upgrade, or `:protocol` of an extended CONNECT (RFC 8441); lower case."""
     version: bytes = b"1.1"
     """What the client spoke: 1.0, 1.1 or 2."""
+    old: bool = False
+    """Towards an HTTP/1 upstream it is an HTTP/1.0 request that closes its connection: a fault wants it."""
     asked: tuple[Asked, ...] = field(default=(), hash=False)
 
 

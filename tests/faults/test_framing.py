@@ -1,5 +1,6 @@
 """`framing`: what becomes of the head, field by field. How it is written: `tests/virtual/test_framing.py`."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -8,11 +9,12 @@ from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Compress, Cut, Framing
-from chaosproxy.model.messages import Abort, End, ResponseHead
+from chaosproxy.model.messages import Abort, End, RequestHead, ResponseHead
 from chaosproxy.model.vocabulary import Framing as Framed
+from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario.load import load
 from chaosproxy.testing import check_fault
-from chaosproxy.testing.play import GET
+from chaosproxy.testing.play import GET, POST, Upload
 
 TYPE = (b"content-type", b"text/plain")
 CHUNKED = ResponseHead(200, (TYPE, (b"Transfer-Encoding", b"chunked")), framing=Framed.CHUNKED)
@@ -77,6 +79,61 @@ def test_without_a_body_there_is_nothing_to_frame(play, head):
     assert (played.head[1], played.not_fired) == (head, [("framing", "no body")])
 
 
+OLD = RequestHead(b"GET", b"/", ((b"Host", b"test"),), final=True, version=b"1.0")
+AUTO = Framing(as_="auto")
+ASKS_OLD = Framing(http="1.0", way=Way.REQUEST)
+
+
+@pytest.mark.parametrize(
+    ("head", "request_", "framing", "said"),
+    [
+        (CLOSE, GET, Framed.CHUNKED, "in chunks"),
+        (CHUNKED, GET, Framed.CHUNKED, None),
+        (LENGTH, GET, Framed.LENGTH, None),
+        (STREAM, GET, Framed.STREAM, None),
+        (CLOSE, OLD, Framed.CLOSE, None),
+        (CHUNKED, OLD, Framed.CLOSE, "until the connection ends"),
+        (LENGTH, OLD, Framed.LENGTH, None),
+    ],
+)
+def test_a_machine_frames_what_it_passes_on_for_who_has_asked(play, head, request_, framing, said):
+    played = play([AUTO], BODY, head=head, request=request_)
+    assert played.head[1] == replace(head, framing=framing)
+    assert played.fired == ([] if said is None else [(1.0, "framing", said)])
+    assert played.not_fired == ([("framing", "framed so")] if said is None else [])
+
+
+def test_one_that_asks_in_http_1_0_is_answered_without_chunks_by_the_machine_behind_it(play):
+    """Upstream, a machine that frames for who asks it, and one nearer the client that asks it in HTTP/1.0."""
+    played = play([[AUTO], [ASKS_OLD]], BODY, head=CHUNKED)
+    assert played.head[1].framing is Framed.CLOSE
+    assert [event.old for _, event in played.request if isinstance(event, RequestHead)] == [True]
+    both = play([[ASKS_OLD, AUTO], [ASKS_OLD, AUTO]], BODY, head=CLOSE)
+    assert both.head[1].framing is Framed.CHUNKED
+    assert both.fired[-1] == (1.0, "framing", "in chunks")
+
+
+@pytest.mark.parametrize(
+    ("request_", "why"),
+    [
+        (POST, "in chunks"),
+        (RequestHead(b"CONNECT", b"a:1", framing=Framed.TUNNEL), "tunnel"),
+        (RequestHead(b"GET", b"/", upgrade=b"websocket"), "tunnel"),
+    ],
+)
+def test_what_http_1_0_cannot_ask_stays_as_it_is(play, request_, why):
+    played = play([ASKS_OLD], [(1.0, Upload(End())), *BODY], head=LENGTH, request=request_)
+    assert played.request[0] == (0.0, request_)
+    assert played.not_fired == [("framing", why)]
+
+
+def test_a_request_with_a_length_can_be_asked_in_http_1_0(play):
+    asked = RequestHead(b"POST", b"/", ((b"content-length", b"5"),), framing=Framed.LENGTH)
+    played = play([ASKS_OLD], [(1.0, Upload(b"hello")), (1.0, Upload(End())), *BODY], head=LENGTH, request=asked)
+    assert played.request[0] == (0.0, replace(asked, old=True))
+    assert played.fired == [(0.0, "framing", "asks in HTTP/1.0")]
+
+
 def test_position_is_meaning(play):
     """A machine nearer the client that changes the body frames it anew; one nearer the upstream has done so already."""
     coded = Compress(when_accepted=False)
@@ -97,7 +154,14 @@ def test_a_machine_nearer_the_client_believes_the_length(play):
 
 @pytest.mark.parametrize(
     "spec",
-    [Framing(as_="chunked"), Framing(as_="close_delimited"), Framing(content_length=9), Framing(http="1.0")],
+    [
+        Framing(as_="chunked"),
+        Framing(as_="close_delimited"),
+        Framing(content_length=9),
+        Framing(http="1.0"),
+        AUTO,
+        ASKS_OLD,
+    ],
 )
 def test_what_every_fault_stands(spec):
     check_fault(spec)
@@ -108,12 +172,15 @@ def test_what_every_fault_stands(spec):
     [
         ("framing: {}", 14, "needs one of as, content_length, http"),
         ("framing: chunks", 14, "did you mean 'chunked'"),
-        ("framing: {as: closed}", 19, "one of chunked, chunked_twice, close_delimited"),
+        ("framing: {as: closed}", 19, "one of chunked, chunked_twice, close_delimited, auto"),
         ("framing: {content_length: -1}", 31, "a size"),
         ("framing: {content_length: auto}", 31, "a size"),
         ("framing: {http: 1.1}", 21, "1.0"),
         ("framing: {as: close_delimited, content_length: 5}", 52, "has no length"),
-        ("framing: {as: chunked, way: request}", 33, "response"),
+        ("framing: {as: chunked, way: request}", 33, "of a request only the version is another"),
+        ("framing: {http: 1.0, as: chunked, way: request}", 44, "of a request only the version is another"),
+        ("framing: {http: 1.0, as: auto}", 30, "`auto` says nothing that is not true"),
+        ("framing: {content_length: 5, as: auto}", 38, "`auto` says nothing that is not true"),
         ("framing: {as: chunked, at: body}", 28, "unknown key 'at'"),
     ],
 )
@@ -123,6 +190,7 @@ def test_a_mistake_has_its_place(refused, text, column, said):
 
 def test_what_can_be_written():
     written = ["chunked", "{http: 1.0, as: chunked}", "{content_length: 1k}", "close_delimited", "{http: 1.0}"]
+    written += ["auto", "{http: 1.0, way: request}"]
     text = "version: 1\nfaults:\n" + "".join(f"  - framing: {one}\n" for one in written)
     [rule] = load(text).rules
     assert rule.faults == (
@@ -131,4 +199,6 @@ def test_what_can_be_written():
         Framing(content_length=1024),
         Framing(as_="close_delimited"),
         Framing(http="1.0"),
+        AUTO,
+        ASKS_OLD,
     )

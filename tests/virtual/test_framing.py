@@ -77,6 +77,47 @@ def test_framed_as_it_is_said(fault, script, expected, ending, how):
     assert record.end.cause == ("framing" if how == "fin" else None)
 
 
+@pytest.mark.parametrize(
+    ("script", "request_", "expected", "ending"),
+    [
+        (CLOSE, GET, head(CHUNKS) + b"b\r\nhello world\r\n0\r\n\r\n", None),
+        (CLOSE, OLD, head() + b"hello world", "fin"),
+        (CHUNKED, GET, head(CHUNKS) + CHUNKED[1], None),
+        (CHUNKED, OLD, head() + b"hello world", "fin"),
+        (LENGTH, GET, head(b"Content-Length: 11") + b"hello world", None),
+    ],
+)
+def test_framed_for_who_has_asked(script, request_, expected, ending):
+    received, ended, _, record = answered({"framing": "auto"}, script, request_)
+    assert (received, ended) == (expected, ending)
+    assert record.end.how == "clean"
+
+
+@pytest.mark.parametrize("host", [b"x", b"other:80"])
+async def test_a_server_that_is_asked_in_http_1_0(autojump_clock, host):
+    origin = Origin(CLOSE)
+    async with linked(faults({"framing": {"http": "1.0", "way": "request"}}), origin.serve) as proxied:
+        client = RawClient(proxied.connect())
+        for _ in range(2):
+            await client.send(b"GET /a HTTP/1.1\r\nHost: " + host + b"\r\nAccept: */*\r\n\r\n")
+            await client.read_all(within=1000.0)
+            client = RawClient(proxied.connect())
+    asked = b"GET /a HTTP/1.0\r\nHost: " + host + b"\r\nAccept: */*\r\nConnection: close\r\n\r\n"
+    assert [peer.received for peer in origin.peers] == [asked, asked]
+
+
+async def test_a_server_that_keeps_the_connection_all_the_same_is_left(autojump_clock):
+    origin = Origin(LENGTH)
+    async with linked(faults({"framing": {"http": "1.0", "way": "request"}}), origin.serve) as proxied:
+        client = RawClient(proxied.connect())
+        await client.send(GET)
+        await client.read_until(b"hello world")
+        await client.send(GET)
+        await client.read_until(b"hello world" + head(b"Content-Length: 11") + b"hello world")
+        await proxied.finished(2)
+    assert origin.connections == 2
+
+
 def test_chunks_to_a_client_that_cannot_know_them():
     received, ended, _, _ = answered({"framing": "chunked"}, LENGTH, OLD)
     assert (received, ended) == (head(CHUNKS) + b"b\r\nhello world\r\n0\r\n\r\n", "fin")
