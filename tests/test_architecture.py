@@ -16,7 +16,7 @@ import pytest
 
 from docs.imports import ROOT, Import, every_import, imports_of, modules
 
-EDGE = {"cli", "proxy", "wire", "testing", "embedded", "demo", "origin", "pytest_plugin", "client"}
+EDGE = {"check", "cli", "proxy", "wire", "testing", "embedded", "demo", "origin", "pytest_plugin", "client"}
 """Where time passes and sockets are. Below, there is no clock, no chance but what is handed in, and no log."""
 ONLY_IN = {
     "trio": EDGE,
@@ -47,8 +47,8 @@ ONLY_IN = {
     "random": EDGE,
     "random.Random": {"cli", "proxy", "testing", "chain", "scenario", "faults"},  # a seeded one, handed in
     "threading": {"embedded", "origin"},
-    "asyncio": {"origin"},
-    "subprocess": set(),
+    "asyncio": {"check", "origin"},
+    "subprocess": {"check"},
     "secrets": set(),
     "uuid": set(),
 }
@@ -197,6 +197,8 @@ FORBIDDEN = [
     ("cli.main", "testing.play"),
     ("pytest_plugin", "demo.plan"),
     ("client.asking", "proxy.proxy"),
+    ("check.card", "cli.check"),
+    ("embedded.parts", "check.card"),
     ("__main__", "embedded.parts"),
     ("errors", "model.units"),
 ]

@@ -21,6 +21,7 @@ COMMANDS = {
     "origin": "chaosproxy.cli.origin",
     "report": "chaosproxy.cli.report",
     "healthcheck": "chaosproxy.cli.healthcheck",
+    "check": "chaosproxy.cli.check",
 }
 
 

@@ -212,15 +212,15 @@ class RetryAfter(OfCalls):
 
     def weigh(self, attempts: Sequence[ExchangeRecord]) -> Iterator[Finding]:
         for before, after in pairwise(attempts):
-            told = _retry_after(before)
+            told = told_to_wait(before)
             if told is not None:
                 waited = max(0.0, _began(after) - _began(before) - (before.times.head_sent or 0.0))
                 seen = f"told {limit(told)}, asked again after {ms(waited)}"
                 yield Finding((before.id, after.id), waited >= told - EARLY, seen, ("head_sent", "end"))
 
 
-def _retry_after(record: ExchangeRecord) -> float | None:
-    """Seconds from its head on; None where it says nothing that can be understood."""
+def told_to_wait(record: ExchangeRecord) -> float | None:
+    """Seconds from its head on, by its Retry-After; None where that says nothing that can be understood."""
     for name, value in record.response.headers:
         if name.lower() == "retry-after":
             seconds = value.strip()

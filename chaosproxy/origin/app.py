@@ -21,7 +21,7 @@ from chaosproxy.origin.anthropic import Messages
 from chaosproxy.origin.engine import Job, Link, TooLongError
 from chaosproxy.origin.gemini import GenerateContent, StreamGenerateContent
 from chaosproxy.origin.ollama import OllamaChat
-from chaosproxy.origin.question import BadQuestionError, read_body, read_knobs
+from chaosproxy.origin.question import UNSAID, BadQuestionError, Knobs, read_body, read_knobs
 from chaosproxy.origin.responses import Responses
 from chaosproxy.origin.runtime import Generation, Runtime
 from chaosproxy.origin.shape import MODEL, Reply, Shape
@@ -42,10 +42,12 @@ SHAPES: dict[str, Shape] = {
 
 
 class Origin:
-    """The application over a running engine; `broken` links of the abort chain are left out."""
+    """The application over a running engine; `broken` links of the abort chain are left out. `otherwise`: the knobs of
+    requests that say nothing."""
 
-    def __init__(self, runtime: Runtime, broken: frozenset[Link]) -> None:
+    def __init__(self, runtime: Runtime, broken: frozenset[Link], otherwise: Knobs = UNSAID) -> None:
         self._runtime = runtime
+        self._otherwise = otherwise
         self._looks = Link.DISCONNECT not in broken
         self._numbers = itertools.count(1)
         self._started = int(time.time())
@@ -68,7 +70,7 @@ class Origin:
                 return Response(status_code=400)  # nobody reads it
             try:
                 body = {**request.path_params, **read_body(content)}
-                question = shape.read(body, read_knobs(request.query_params, request.headers))
+                question = shape.read(body, self._knobs(request))
                 generation = self._start(question.job())
             except BadQuestionError as error:
                 return JSONResponse(shape.refusal(str(error), error.field), 400)
@@ -82,7 +84,7 @@ class Origin:
 
     async def _sse(self, request: Request) -> ASGIApp:
         try:
-            question = sse.read(read_knobs(request.query_params, request.headers))
+            question = sse.read(self._knobs(request))
             had = sse.had(request.headers, question.words.count)
             rest = question.words.count - had
             if not rest:
@@ -92,6 +94,9 @@ class Origin:
             return JSONResponse(sse.refusal(str(error)), 400)
         reply = Reply(question, next(self._numbers), time.time())
         return self._answer(generation, Streamed("text/event-stream", rest, partial(sse.piece, reply, skipped=had)))
+
+    def _knobs(self, request: Request) -> Knobs:
+        return read_knobs(request.query_params, request.headers, self._otherwise)
 
     def _start(self, job: Job) -> Generation:
         try:

@@ -40,6 +40,10 @@ class Knobs:
     text: str | None = None
 
 
+UNSAID = Knobs()
+"""Where nobody says anything."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A request, understood."""
@@ -61,8 +65,9 @@ class Question:
         return Job(self.prompt, self.words.count, self.first, self.gap)
 
 
-def read_knobs(query: Mapping[str, str], headers: Mapping[str, str]) -> Knobs:
-    """The knobs of a request. BadQuestionError names the one that is wrong. Headers may hold UTF-8."""
+def read_knobs(query: Mapping[str, str], headers: Mapping[str, str], otherwise: Knobs = UNSAID) -> Knobs:
+    """The knobs of a request, and what they are `otherwise`. BadQuestionError names the one that is wrong. Headers may hold
+    UTF-8."""
 
     def knob(name: str, read: Callable[[str], T], default: T) -> T:
         where, given = name, query.get(name)
@@ -76,10 +81,10 @@ def read_knobs(query: Mapping[str, str], headers: Mapping[str, str]) -> Knobs:
             raise BadQuestionError(f"{where}: {error}", where) from error
 
     return Knobs(
-        tokens=knob("tokens", _count, None),
-        first=knob("first", duration, FIRST),
-        gap=knob("gap", duration, GAP),
-        text=knob("text", _text, None),
+        tokens=knob("tokens", _count, otherwise.tokens),
+        first=knob("first", duration, otherwise.first),
+        gap=knob("gap", duration, otherwise.gap),
+        text=knob("text", _text, otherwise.text),
     )
 
 

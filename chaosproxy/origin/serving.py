@@ -19,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from chaosproxy.errors import UnavailableError, cannot_listen
 from chaosproxy.origin.app import Origin
 from chaosproxy.origin.engine import Engine, Link
+from chaosproxy.origin.question import UNSAID, Knobs
 from chaosproxy.origin.runtime import Runtime
 
 BACKLOG = 1024
@@ -28,12 +29,14 @@ KEEP_ALIVE = 75
 
 @dataclass(frozen=True, slots=True)
 class OriginOptions:
-    """`broken` are links of the abort chain that are left out; `speed` divides `first` and `gap` of every request."""
+    """`broken` are links of the abort chain that are left out; `speed` divides `first` and `gap` of every request; `knobs`
+    are those of requests that say nothing."""
 
     slots: int = 4
     kv_blocks: int = 1024
     broken: frozenset[str] = frozenset()
     speed: float = 1.0
+    knobs: Knobs = UNSAID
 
     def __post_init__(self) -> None:
         if self.slots < 1 or self.kv_blocks < 1 or not self.speed > 0:
@@ -65,7 +68,7 @@ def serving(options: OriginOptions | None = None, host: str = "127.0.0.1", port:
     listening = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     url = f"http://{shown}:{listening.getsockname()[1]}"
-    server = _Server(Origin(runtime, broken), runtime, listening)
+    server = _Server(Origin(runtime, broken, options.knobs), runtime, listening)
     thread = threading.Thread(target=server.work, name=f"origin {url}", daemon=True)
     thread.start()
     try:

@@ -1,0 +1,158 @@
+"""Streams that stop, and streams that are slow and well. Must not know: how a client is judged."""
+
+from chaosproxy.check.case import EITHER, EVENT_STREAMS, SAYS_SO, WHOLE, Case, Rule, of_theme
+
+HEAD_LIMIT = Rule(
+    "head-limit",
+    "A server that says nothing at all is given up in the time that was set.",
+    "Set a limit for the head; SDKs that ask again multiply it by their attempts.",
+)
+IDLE_LIMIT = Rule(
+    "idle-limit",
+    "A stream that stops is given up in the time that was set.",
+    "Set a limit between reads (idle, read, chunk): the `timeout` of many SDKs ends with the head.",
+)
+CONTENT_LIMIT = Rule(
+    "content-limit",
+    "A stream that is kept alive by comments or empty events, and says nothing, is given up too.",
+    "Start the clock anew with each piece of text, not with each byte or event.",
+)
+PATIENCE = Rule(
+    "patience",
+    "A stream that is slow and well is not given up.",
+    "Limit the time between events, not the total; give the first token longer than the others.",
+)
+
+_ALIVE = "faults: [{{stall: {{at: {{event: 6}}, for: {lasts}, meanwhile: {{{what}: {every}}}}}}}]"
+
+CASES = of_theme(
+    "silence",
+    [
+        Case(
+            id="slow-first",
+            title="the first token takes two seconds",
+            rule=PATIENCE,
+            good=WHOLE,
+            source="BerriAI/litellm PR #37322",
+            scenario="rules: []",
+            first="2s",
+            silence="2s",
+        ),
+        Case(
+            id="kept-alive",
+            title="comments for three seconds, then the answer goes on",
+            rule=PATIENCE,
+            good=WHOLE,
+            kinds=EVENT_STREAMS,
+            source="openhab/openhab-cloud PR #623",
+            scenario=_ALIVE.format(lasts="3s", what="comments", every="500ms"),
+            silence="1s",
+        ),
+        Case(
+            id="steady",
+            title="tokens come steadily, for three times the client's timeout",
+            rule=PATIENCE,
+            good=WHOLE,
+            suite="full",
+            source="open-webui/open-webui #11320, langchain-ai/langchainjs #9088",
+            scenario="rules: []",
+            first="<0.25T>",
+            gap="<0.25T>",
+            silence="<0.25T>",
+        ),
+        Case(
+            id="nearly-late",
+            title="each pause is just within the client's timeout",
+            rule=PATIENCE,
+            good=WHOLE,
+            suite="full",
+            source="QwenLM/qwen-code #4604",
+            scenario="faults: [{stall: {at: {event: 6}, for: <0.6T>}}]",
+            silence="<0.6T>",
+        ),
+        Case(
+            id="kept-alive-long",
+            title="comments for twice the client's timeout, then the answer goes on",
+            rule=PATIENCE,
+            good=EITHER,
+            suite="full",
+            kinds=EVENT_STREAMS,
+            source="anomalyco/opencode #43519",
+            scenario=_ALIVE.format(lasts="<2T>", what="comments", every="<0.25T>"),
+            silence="<0.25T>",
+        ),
+        Case(
+            id="stall-head",
+            title="not a byte of an answer, not even a status line",
+            rule=HEAD_LIMIT,
+            good=SAYS_SO,
+            suite="full",
+            source="unslothai/unsloth #6380",
+            scenario="faults: [{hold_head: {until: forever}}]",
+            silence="<2T>",
+        ),
+        Case(
+            id="stall-body",
+            title="the head comes, and no event",
+            rule=IDLE_LIMIT,
+            good=SAYS_SO,
+            suite="full",
+            source="caddyserver/caddy #6293",
+            scenario="faults: [{stall: {at: body, for: forever}}]",
+            silence="<2T>",
+        ),
+        Case(
+            id="stall-stream",
+            title="behind the sixth event nothing comes any more",
+            rule=IDLE_LIMIT,
+            good=SAYS_SO,
+            suite="full",
+            source="openai/openai-python #3269, googleapis/python-genai #2705",
+            scenario="faults: [{stall: {at: {event: 6}, for: forever}}]",
+            silence="<2T>",
+        ),
+        Case(
+            id="stall-comments",
+            title="behind the sixth event nothing comes but comments",
+            rule=CONTENT_LIMIT,
+            good=SAYS_SO,
+            suite="full",
+            kinds=EVENT_STREAMS,
+            source="anomalyco/opencode #43519, langchain-ai/langchain PR #36964",
+            scenario=_ALIVE.format(lasts="forever", what="comments", every="<0.25T>"),
+            lasts="<4T>",
+        ),
+        Case(
+            id="stall-pings",
+            title="behind the sixth event nothing comes but ping events",
+            rule=CONTENT_LIMIT,
+            good=SAYS_SO,
+            suite="full",
+            kinds=frozenset({"messages", "responses"}),
+            source="NousResearch/hermes-agent #103571",
+            scenario=_ALIVE.format(lasts="forever", what="ping_events", every="<0.25T>"),
+            lasts="<4T>",
+        ),
+        Case(
+            id="stall-empty-deltas",
+            title="behind the sixth event nothing comes but chunks without text",
+            rule=CONTENT_LIMIT,
+            good=SAYS_SO,
+            suite="full",
+            kinds=frozenset({"chat", "messages", "responses", "ollama"}),
+            source="langchain-ai/langchain PR #36964",
+            scenario=_ALIVE.format(lasts="forever", what="empty_deltas", every="<0.25T>"),
+            lasts="<4T>",
+        ),
+        Case(
+            id="slow-drip",
+            title="a byte now and then: each read succeeds, and no event ends",
+            rule=CONTENT_LIMIT,
+            good=SAYS_SO,
+            suite="full",
+            source="encode/httpx #1450, psf/requests #1928",
+            scenario="faults: [{pace: {bytes: 1, every: <0.25T>}}]",
+            lasts="<4T>",
+        ),
+    ],
+)
