@@ -16,7 +16,9 @@ def holds_for_client(condition: Condition | None, context: Context) -> bool:
         return True
     if condition.protocol is not None and not glob(condition.protocol, context.protocol):
         return False
-    return _all(condition.client_headers, context.request.headers)
+    headers = context.request.headers
+    unwanted = any(_has(name, pattern, headers) for name, pattern in condition.without_client_headers)
+    return not unwanted and _all(condition.client_headers, headers)
 
 
 def needs_head(condition: Condition | None) -> bool:

@@ -55,6 +55,7 @@ class Condition:
     headers: tuple[tuple[str, str], ...] = ()
     without_headers: tuple[tuple[str, str], ...] = ()
     client_headers: tuple[tuple[str, str], ...] = ()
+    without_client_headers: tuple[tuple[str, str], ...] = ()
     protocol: str | None = None
     framing: BodyFraming | tuple[BodyFraming, ...] | None = None
 

@@ -8,7 +8,7 @@ each side of the proxy has its own.
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from chaosproxy.chain.actions import FOREVER, Actions, Note
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
@@ -23,7 +23,7 @@ from chaosproxy.model.vocabulary import Way
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headers(FaultSpec):
-    """Sets, adds, removes and repeats fields of the head, in this order: remove, set, add, duplicate."""
+    """Sets, adds, removes, repeats and spells fields of the head, in this order: remove, set, add, duplicate, case."""
 
     name: ClassVar[str] = "headers"
     main: ClassVar[str | None] = None
@@ -38,10 +38,12 @@ class Headers(FaultSpec):
     """Names or globs of fields to take out. A body without its Content-Length is chunked."""
     duplicate: tuple[str, ...] = ()
     """Names or globs of fields to send twice, each line right behind itself."""
+    case: Literal["lower", "title"] | None = None
+    """How the names of all fields are written on HTTP/1: `content-type` (HAProxy, Envoy) or `Content-Type` (Go's servers)."""
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
-        if not (self.set or self.add or self.remove or self.duplicate):
-            return [((), "headers needs one of set, add, remove, duplicate")]
+        if not (self.set or self.add or self.remove or self.duplicate or self.case):
+            return [((), "headers needs one of set, add, remove, duplicate, case")]
         found = [
             *((("set", name.decode()), field(name, value, self.way)) for name, value in self.set),
             *((("add", name.decode()), field(name, None, self.way)) for name, _ in self.add),
@@ -90,7 +92,16 @@ class RunningHeaders(Fault):
             headers = _with(headers, name, tuple(pair for pair in new if pair[0].lower() == name))
         headers += spec.add
         twice = tuple(pair for pair in headers for _ in range(2 if self._hit(spec.duplicate, pair[0]) else 1))
-        return replace(head, headers=twice)
+        return replace(head, headers=tuple((self._spelt(name), value) for name, value in twice))
+
+    def _spelt(self, name: bytes) -> bytes:
+        match self._spec.case:
+            case "lower":
+                return name.lower()
+            case "title":
+                return b"-".join(part.capitalize() for part in name.split(b"-"))
+            case None:
+                return name
 
     def _hit(self, patterns: Collection[str], name: bytes) -> bool:
         lower = name.decode("latin-1").lower()
@@ -104,7 +115,8 @@ class RunningHeaders(Fault):
         twice = sorted({name.lower() for name, _ in new.headers if self._hit(spec.duplicate, name)})
         sets, adds = [name for name, _ in spec.set], [name for name, _ in spec.add]
         done = (("removed", gone), ("set", sets), ("added", adds), ("repeated", twice))
-        return ", ".join(f"{word} {_names(names)}" for word, names in done if names)
+        words = [f"{word} {_names(names)}" for word, names in done if names]
+        return ", ".join([*words, f"names in {spec.case} case"] if spec.case else words)
 
 
 def _names(names: Sequence[bytes]) -> str:

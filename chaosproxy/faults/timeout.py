@@ -16,8 +16,8 @@ from chaosproxy.framing.traffic import KeepAlive
 from chaosproxy.model.units import Duration
 from chaosproxy.model.vocabulary import Way
 
-LIMITS = ("first_byte", "first_event", "between_bytes", "idle", "total")
-"""What may be limited; the first three are of a response alone."""
+LIMITS = ("first_byte", "first_event", "between_bytes", "response", "idle", "total")
+"""What may be limited; the first four are of a response alone."""
 
 
 @register
@@ -39,6 +39,8 @@ class Timeout(FaultSpec):
     between_bytes: Duration | None = None
     """The longest time without a byte of the answer once its head has come, which counts as one: what balancers and edges
     have that wait longer for the first byte than for the next. Stopped as `idle` is."""
+    response: Duration | None = None
+    """From the request's end to the end of the answer: Envoy's `timeout` of a route."""
     total: Duration | None = None
     """From the request's first byte to the end."""
     ignore: tuple[KeepAlive, ...] = ()
@@ -53,7 +55,7 @@ class Timeout(FaultSpec):
     @property
     def needs_records(self) -> bool:
         """Its other limits hold in any body."""
-        return self.first_byte is None and self.idle is None and self.between_bytes is None and self.total is None
+        return all(getattr(self, limit) is None for limit in LIMITS if limit != "first_event")
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         found: list[tuple[tuple[str, ...], str]] = []
@@ -63,8 +65,10 @@ class Timeout(FaultSpec):
             found.append((("ignore",), "ignore is about idle: give an idle too"))
         elif self.ignore and self.between_bytes is not None:
             found.append((("ignore",), "to between_bytes every byte is one; give it a timeout of its own"))
-        if self.way is Way.REQUEST and any(getattr(self, limit) is not None for limit in LIMITS[:3]):
-            message = "a request has no first_byte, first_event and between_bytes: they are times of the response"
+        if self.way is Way.REQUEST and any(getattr(self, limit) is not None for limit in LIMITS[:4]):
+            message = (
+                "a request has no first_byte, first_event, between_bytes and response: they are times of the answer"
+            )
             found.append((("way",), message))
         return found
 

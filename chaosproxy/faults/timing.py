@@ -53,6 +53,8 @@ class RunningTimeout(Fault):
             self._limits["first_byte"] = now + spec.first_byte / self._speed
         if spec.first_event is not None and not self._event:
             self._limits["first_event"] = now + spec.first_event / self._speed
+        if spec.response is not None:
+            self._limits["response"] = now + spec.response / self._speed
         self._start_idle()
         return (self._resting(),)
 

@@ -17,7 +17,7 @@ from chaosproxy.scenario.schema import ConnectionMatch, Rule
 
 MOST = 64
 """Faults of one rule: a piece passes them in one call each, and the stack is not endless."""
-_WAITS = ("first_byte", "first_event", "between_bytes", "idle", "total")
+_WAITS = ("first_byte", "first_event", "between_bytes", "response", "idle", "total")
 
 
 def check_rule(rule: Rule, paths: Sequence[Sequence[Path]], reader: Reader) -> None:

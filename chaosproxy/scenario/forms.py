@@ -231,6 +231,7 @@ _CONDITION = table(
         "headers": GLOBS,
         "without_headers": GLOBS,
         "client_headers": GLOBS,
+        "without_client_headers": GLOBS,
         "protocol": PROTOCOL,
         "framing": _one_or_several(leaves.choice(get_args(BodyFraming))),
     },

@@ -37,6 +37,8 @@ LENGTH = ((b"content-length", b"5"),)
         (Condition(headers=(("x-other", "*"),)), False),
         (Condition(client_headers=(("host", "t*"),)), True),
         (Condition(client_headers=(("host", "other"),)), False),
+        (Condition(without_client_headers=(("host", "other"), ("accept-encoding", "*"))), True),
+        (Condition(without_client_headers=(("host", "t*"),)), False),
         (Condition(protocol="http/*"), True),
         (Condition(protocol="h2"), False),
         (Condition(status=200, protocol="h2"), False),

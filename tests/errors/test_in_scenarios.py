@@ -178,7 +178,7 @@ FILE = {
     ),
     "no such ending": (
         "version: 1\nfaults:\n  - cut: {at: body, then: reset}\n",
-        "3:27: then: found 'reset'; did you mean 'rst'? expected abort, clean, fin, rst, fin_mid_chunk, no_close_notify, silence, {stream: CODE}, {goaway: CODE} or {status: NUMBER}",
+        "3:27: then: found 'reset'; did you mean 'rst'? expected abort, clean, end_stream, fin, rst, fin_mid_chunk, no_close_notify, silence, {stream: CODE}, {goaway: CODE} or {status: NUMBER}",
     ),
     "no such code": (
         "version: 1\nfaults:\n  - cut: {at: body, then: {stream: CANCELED}}\n",
@@ -226,7 +226,7 @@ FILE = {
     ),
     "a timeout of nothing": (
         "version: 1\nfaults:\n  - timeout: {}\n",
-        "3:14: timeout needs one of first_byte, first_event, between_bytes, idle, total",
+        "3:14: timeout needs one of first_byte, first_event, between_bytes, response, idle, total",
     ),
     "records behind a coding": (
         "version: 1\nfaults:\n  - compress: gzip\n  - cut: {at: {event: 3}}\n",

@@ -50,6 +50,11 @@ TABLE = {
     "duplicate by glob": ({"duplicate": ("x-*",)}, but((1, FIELDS[1], FIELDS[1]), (3, FIELDS[3], FIELDS[3]))),
     "remove, then set": ({"remove": ("server",), "set": ((b"Server", b"x"),)}, (*FIELDS[1:], (b"Server", b"x"))),
     "add, then duplicate": ({"add": (NEW,), "duplicate": ("x-new",)}, (*FIELDS, NEW, NEW)),
+    "in lower case": ({"case": "lower"}, tuple((name.lower(), value) for name, value in FIELDS)),
+    "in title case": (
+        {"case": "title", "add": ((b"x-NEW-one", b"n"),)},
+        (*but((3, (b"X-One", b"2"))), (b"X-New-One", b"n")),
+    ),
     "everything but what frames the body": ({"remove": ("*",)}, (FIELDS[5],)),
 }
 
@@ -77,6 +82,8 @@ def test_a_name_with_several_lines_is_said_once_with_their_number(play):
     twice = ((b"X-A", b"1"), (b"x-a", b"2"), NEW)
     ((_, _, detail),) = play([Headers(set=twice, add=(NEW, NEW, NEW))], SCRIPT, head=ANSWER).fired
     assert detail == "set X-A (2) X-New, added X-New (3)"
+    ((_, _, detail),) = play([Headers(remove=("server",), case="lower")], SCRIPT, head=ANSWER).fired
+    assert detail == "removed server, names in lower case"
     cookies = replace(ANSWER, headers=(*ANSWER.headers, (b"X-New", b"a"), (b"x-new", b"b")))
     ((_, _, detail),) = play([Headers(remove=("x-new",))], SCRIPT, head=cookies).fired
     assert detail == "removed x-new (2)"

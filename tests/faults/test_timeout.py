@@ -122,6 +122,21 @@ def test_the_clock_stands_still_from_the_byte_on_that_has_filled_what_is_behind(
     assert play(hops, [(0.0, piece), (0.25, [piece, piece])]).fired[-1][:2] == (1.75, "timeout")
 
 
+# ---- response: from the request's end to the end of the answer
+
+
+def test_an_answer_that_takes_too_long_whatever_comes_meanwhile(play):
+    assert play([Timeout(response=4.5)], TICKS).fired == over("response", 4.5, after="4.5s")
+    assert play([Timeout(response=9.5)], WHOLE).fired == []
+    assert play([Timeout(response=4.5)], []).head[1].status == 504
+
+
+def test_the_time_that_the_request_takes_is_its_own(play):
+    script = [(3.0, Upload(b"x")), (4.0, Upload(End())), *((4.0 + time, data) for time, data in TICKS)]
+    assert play([Timeout(response=2.5)], script, request=POST).fired == over("response", 6.5, after="2.5s")
+    assert play([Timeout(total=2.5)], script, request=POST).fired == over("total", 2.5, "504", "2.5s")
+
+
 # ---- between_bytes: from the head on, which is a byte of the answer too
 
 
@@ -300,9 +315,10 @@ def test_silence_of_the_answer_is_nothing_to_a_timeout_of_the_request(play):
     [
         ({}, (), "needs one of"),
         ({"total": 1.0, "ignore": ("comments",)}, ("ignore",), "give an idle too"),
-        ({"first_byte": 1.0, "way": Way.REQUEST}, ("way",), "times of the response"),
-        ({"first_event": 1.0, "way": Way.REQUEST}, ("way",), "times of the response"),
-        ({"between_bytes": 1.0, "way": Way.REQUEST}, ("way",), "times of the response"),
+        ({"first_byte": 1.0, "way": Way.REQUEST}, ("way",), "times of the answer"),
+        ({"first_event": 1.0, "way": Way.REQUEST}, ("way",), "times of the answer"),
+        ({"between_bytes": 1.0, "way": Way.REQUEST}, ("way",), "times of the answer"),
+        ({"response": 1.0, "way": Way.REQUEST}, ("way",), "times of the answer"),
         ({"between_bytes": 1.0, "idle": 1.0, "ignore": ("comments",)}, ("ignore",), "a timeout of its own"),
     ],
 )
