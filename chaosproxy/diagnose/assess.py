@@ -83,7 +83,7 @@ class Report:
 
 def assess(observed: Observed) -> Report:
     """Judge every hop."""
-    references = {variant: shape(pace.answer()) for variant, pace in observed.paces.items()}
+    references = {variant: shape(pace.answer()) for variant, pace in observed.paces.items() if _streamed(observed)}
     inside: Answer | None = None
     seen: list[Seen] = []
     for number, hop in enumerate(observed.hops):
@@ -99,6 +99,11 @@ def assess(observed: Observed) -> Report:
         seen.append(Seen(number + 1, hop, who, judged, finding, observed.leavings.get(number)))
         inside = plain
     return Report(observed, tuple(seen))
+
+
+def _streamed(observed: Observed) -> bool:
+    """What was asked has the pace that was asked for: it has events."""
+    return any(answer.recorded for answer in observed.of(0, Variant.PLAIN))
 
 
 def _judge(answers: Sequence[Answer], inside: Shape | None) -> Judged:
