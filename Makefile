@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PEERS := $(VENV)/.peers
 MITMPROXY := .venv-mitmproxy
 
-.PHONY: test demo lint docs bench mutants clean install
+.PHONY: test demo lint docs bench mutants differential clean install
 
 # Programs are started by the hundred, so they are compiled once, whatever the surroundings say.
 unexport PYTHONDONTWRITEBYTECODE
@@ -58,6 +58,10 @@ bench: install
 # Ten minutes on two processors; `docs/testing.md` says what it is for.
 mutants: install
 	$(BIN)/python -m tests.mutation $(MUTANTS_ARGS)
+
+# A minute: every real proxy beside its preset, and the page that shows it.
+differential: install $(PEERS)
+	$(BIN)/python -m tests.differential --write
 
 clean:
 	rm -rf $(VENV) $(MITMPROXY) .mypy_cache .ruff_cache .pytest_cache .hypothesis

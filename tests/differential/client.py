@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 import trio
 
 from chaosproxy.testing.h2_peers import H2Peer, h2_client
-from chaosproxy.testing.recorder import WITHIN, Recorder
+from chaosproxy.testing.recorder import Recorder
 from chaosproxy.wire import dial
 from chaosproxy.wire.plain import Plain
 from tests.differential.reading import Answer, H1Reading, decoding
@@ -31,12 +31,6 @@ class H1Client:
     async def ask(self, path: str, *, gzip: bool = False) -> None:
         accepted = "Accept-Encoding: gzip\r\n" if gzip else ""
         await self._recorder.send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{accepted}\r\n".encode())
-
-    async def events(self, count: int) -> None:
-        """Until so many have come; EOFError if it ends before."""
-        while self._reading.answer.events < count:
-            if not await self._read():
-                raise EOFError(self._reading.answer.ending)
 
     async def _read(self) -> bool:
         data = await self._recorder.read()
@@ -81,12 +75,6 @@ class H2Client:
         fields = [(b":method", b"GET"), (b":scheme", b"http"), (b":path", path.encode()), (b":authority", b"localhost")]
         await self._peer.headers(STREAM, fields + ([(b"accept-encoding", b"gzip")] if gzip else []), end=True)
 
-    async def events(self, count: int) -> None:
-        stream = self._peer.streams[STREAM]
-        await self._peer.until(lambda: stream.body.count(b"\n\n") >= count or stream.over, within=WITHIN)
-        if stream.body.count(b"\n\n") < count:
-            raise EOFError(self._answer().ending)
-
     async def rest(self, within: float) -> Answer:
         with contextlib.suppress(EOFError, trio.TooSlowError):
             await self._peer.until(lambda: self._peer.streams[STREAM].over, within)
@@ -123,11 +111,14 @@ Client = H1Client | H2Client
 
 
 @contextlib.asynccontextmanager
-async def connected(port: int, protocol: str, *, small: bool = False) -> AsyncIterator[Client]:
-    """`protocol` is `h1` or `h2`. `small`: the kernel takes little for a client that does not read."""
-    transport = await _dial(port, small=small)
+async def connected(port: int, protocol: str, *, lazy: bool = False) -> AsyncIterator[Client]:
+    """`protocol` is `h1` or `h2`. `lazy`: the client does not read until `rest`, and its kernel takes little for it; over
+    HTTP/2 it reads, and gives the stream no credit."""
+    transport = await _dial(port, small=lazy)
     if protocol == "h2":
         async with h2_client(transport) as peer:
+            if lazy:
+                peer.stalled.add(STREAM)
             yield H2Client(peer)
         return
     try:

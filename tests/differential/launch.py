@@ -18,7 +18,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.ports import free_port
@@ -77,7 +77,8 @@ class Program:
     speaks_h2: bool = True
     two_ports: bool = False
     """HTTP/2 has a port of its own."""
-    environment: Mapping[str, str] = field(default_factory=dict)
+    listens_early: bool = False
+    """It accepts before it knows what to do, and answers 404 until then."""
 
 
 def find(program: Program) -> str:
@@ -175,7 +176,7 @@ class Running:
                         stdout=output,
                         stderr=subprocess.STDOUT,
                         cwd=place,
-                        env={**environment, **self.program.environment},
+                        env=environment,
                         start_new_session=True,  # a group of its own, to be ended as one
                     )
                 )
@@ -185,7 +186,7 @@ class Running:
 
     def _wait(self, port: int) -> None:
         deadline = time.monotonic() + WITHIN
-        while not _accepts(port):
+        while not _accepts(port) or (self.program.listens_early and _unknown(port)):
             gone = [process for process in self._processes if process.poll() is not None]
             assert not gone, f"{self.program.name} ended: {self.said}"
             assert time.monotonic() < deadline, f"{self.program.name} did not come up: {self.said}"
@@ -209,3 +210,10 @@ def _accepts(port: int) -> bool:
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
         return True
     return False
+
+
+def _unknown(port: int) -> bool:
+    """It knows of nothing under this address; whether what it knows of is there does not matter."""
+    with socket.create_connection(("127.0.0.1", port), timeout=WITHIN) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        return b" 404 " in client.makefile("rb").readline()

