@@ -16,7 +16,7 @@ import pytest
 
 from docs.imports import ROOT, Import, every_import, imports_of, modules
 
-EDGE = {"check", "cli", "proxy", "wire", "testing", "embedded", "demo", "origin", "pytest_plugin", "client"}
+EDGE = {"check", "cli", "proxy", "wire", "testing", "embedded", "demo", "origin", "pytest_plugin", "client", "diagnose"}
 """Where time passes and sockets are. Below, there is no clock, no chance but what is handed in, and no log."""
 ONLY_IN = {
     "trio": EDGE,
@@ -33,7 +33,7 @@ ONLY_IN = {
     "yaml": {"scenario"},
     "re2": {"chain", "faults", "scenario"},
     "click": {"cli"},
-    "rich": {"cli", "demo"},
+    "rich": {"cli", "demo", "diagnose"},
     "uvicorn": {"origin"},
     "starlette": {"origin"},
     "pytest": {"pytest_plugin"},
@@ -199,6 +199,7 @@ FORBIDDEN = [
     ("client.asking", "proxy.proxy"),
     ("check.card", "cli.check"),
     ("embedded.parts", "check.card"),
+    ("demo.plan", "diagnose.change"),
     ("__main__", "embedded.parts"),
     ("errors", "model.units"),
 ]

@@ -14,6 +14,7 @@ from chaosproxy.errors import Error, ScenarioError, UsageError, alone
 COMMANDS = {
     "run": "chaosproxy.cli.run",
     "demo": "chaosproxy.cli.demo",
+    "diagnose": "chaosproxy.cli.diagnose",
     "scenarios": "chaosproxy.cli.scenarios",
     "faults": "chaosproxy.cli.faults",
     "lint": "chaosproxy.cli.lint",

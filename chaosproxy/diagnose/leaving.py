@@ -1,0 +1,125 @@
+"""A client that leaves in the middle of an answer, and what the server says of its work then.
+
+From the client's side a hop that passes the leaving on looks like one that does not: only who can ask the server how
+many requests it is at work on knows. Rules: where that cannot be told, nothing is. Must not know: hops.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import trio
+
+from chaosproxy.client.asking import Peer, ask
+from chaosproxy.diagnose.observed import Leaving
+from chaosproxy.errors import UpstreamFault
+from chaosproxy.model.messages import RequestHead
+
+ANSWERS = 2.0
+"""Seconds that a server has to say how many."""
+BEGINS = 5.0
+"""Seconds within which a request has reached it."""
+SHOWN = 1.0
+"""Seconds that the client stays for the first event."""
+LOOKED = 2.5
+"""Seconds that we look for the end of the work."""
+SETTLES = 5.0
+"""Seconds that we then wait for it, before the next is asked."""
+EVERY = 0.005
+OURS = frozenset({"waiting", "running", "finished", "aborted", "kv_blocks_used"})
+"""What the embedded origin says in its /stats."""
+_METRIC = re.compile(r"^(?P<name>[A-Za-z_:][\w:]*)(?:\{[^}]*\})?[ \t]+(?P<value>[0-9.eE+-]+)(?:[ \t]|$)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Where the number of requests at work stands: a JSON number, a JSON object with that name (dots lead inside), or
+    a line of Prometheus's text."""
+
+    peer: Peer
+    authority: bytes
+    target: str
+    name: str = "running"
+
+    async def read(self) -> bytes:
+        """The whole answer; empty if there is none in time."""
+        head = RequestHead(b"GET", self.target.encode(), authority=self.authority, final=True)
+        try:
+            answer = await ask(self.peer, head, b"", ANSWERS)
+        except UpstreamFault:
+            return b""
+        return answer.text if answer.status == 200 and answer.end == "clean" else b""
+
+    async def count(self) -> float | None:
+        return number(await self.read(), self.name)
+
+
+async def embedded(peer: Peer, authority: bytes) -> Counter | None:
+    """The embedded origin's counter, if it is that which answers there."""
+    counter = Counter(peer, authority, "/stats")
+    read = _json(await counter.read())
+    return counter if isinstance(read, Mapping) and read.keys() >= OURS else None
+
+
+def number(said: bytes, name: str) -> float | None:
+    """The count in what a server has said. None: there is none."""
+    read = _json(said)
+    for part in name.split("."):
+        if isinstance(read, Mapping):
+            read = read.get(part)
+    if isinstance(read, int | float) and not isinstance(read, bool):
+        return float(read)
+    found = [float(line["value"]) for line in _METRIC.finditer(said.decode("utf-8", "replace")) if line["name"] == name]
+    return sum(found) if found else None
+
+
+def _json(said: bytes) -> object:
+    try:
+        read: object = json.loads(said)
+    except (ValueError, RecursionError):
+        return None
+    return read
+
+
+async def leave(peer: Peer, head: RequestHead, body: bytes, counter: Counter, gap: float) -> Leaving | None:
+    """Ask, stay for the first event, leave, and look. None: the server's numbers do not show it."""
+    before = await counter.count()
+    if before is None:
+        return None
+    came = trio.Event()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_stay, peer, head, body, came)
+        begun = await _until(counter, BEGINS, lambda now: now > before)
+        with trio.move_on_after(SHOWN):
+            await came.wait()
+        nursery.cancel_scope.cancel()
+    if begun is None:
+        return None
+    left = trio.current_time()
+    ended = await _until(counter, LOOKED, lambda now: now <= before)
+    if ended is None:
+        await _until(counter, SETTLES, lambda now: now <= before)
+        return Leaving(None, LOOKED, gap=gap)
+    return Leaving(ended - left, LOOKED, gap=gap)
+
+
+async def _stay(peer: Peer, head: RequestHead, body: bytes, came: trio.Event) -> None:
+    try:
+        await ask(peer, head, body, BEGINS + SHOWN + 1, lambda _: came.set(), other="lines")
+    except UpstreamFault:
+        pass  # it was there before; what cannot be asked now is told by the count, which does not rise
+    finally:
+        came.set()
+
+
+async def _until(counter: Counter, within: float, holds: Callable[[float], bool]) -> float | None:
+    """When it first held, as Trio tells the time."""
+    with trio.move_on_after(within):
+        while True:
+            asked = trio.current_time()
+            now = await counter.count()
+            if now is not None and holds(now):
+                return asked
+            await trio.sleep(EVERY)
+    return None

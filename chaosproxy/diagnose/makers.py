@@ -1,0 +1,123 @@
+"""Who a hop is, as far as it says so: by the fields that it has put into the answer.
+
+Rules: pure; a field that the hop inside has sent already says nothing of this one. Who says nothing stays unknown. Must
+not know: what the maker's machine does.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from chaosproxy.client.answer import Answer
+from chaosproxy.model.headers import Headers, values
+
+
+class Maker(StrEnum):
+    """The usual ones."""
+
+    NGINX = "nginx"
+    HAPROXY = "HAProxy"
+    APACHE = "Apache"
+    CADDY = "Caddy"
+    ENVOY = "Envoy"
+    TRAEFIK = "Traefik"
+    VARNISH = "Varnish"
+    SQUID = "Squid"
+    LIGHTTPD = "lighttpd"
+    H2O = "h2o"
+    NGHTTPX = "nghttpx"
+    IIS = "IIS"
+    CLOUDFLARE = "Cloudflare"
+    CLOUDFRONT = "CloudFront"
+    FASTLY = "Fastly"
+    AKAMAI = "Akamai"
+    API_GATEWAY = "API Gateway"
+    GOOGLE = "Google's load balancer"
+    APPLICATION = "the application"
+    UNKNOWN = ""
+
+
+_SIGNS: tuple[tuple[str, str, Maker], ...] = (
+    ("cf-ray", "", Maker.CLOUDFLARE),
+    ("x-amz-cf-id", "", Maker.CLOUDFRONT),
+    ("x-amz-apigw-id", "", Maker.API_GATEWAY),
+    ("apigw-requestid", "", Maker.API_GATEWAY),
+    ("x-served-by", r"\bcache-", Maker.FASTLY),
+    ("x-akamai-request-id", "", Maker.AKAMAI),
+    ("x-varnish", "", Maker.VARNISH),
+    ("x-envoy-upstream-service-time", "", Maker.ENVOY),
+    ("via", r"caddy", Maker.CADDY),
+    ("via", r"varnish", Maker.VARNISH),
+    ("via", r"squid", Maker.SQUID),
+    ("via", r"nghttpx", Maker.NGHTTPX),
+    ("via", r"cloudfront", Maker.CLOUDFRONT),
+    ("via", r"^1\.1 google", Maker.GOOGLE),
+    ("server", r"^(?:nginx|openresty|tengine)", Maker.NGINX),
+    ("server", r"^apache", Maker.APACHE),
+    ("server", r"^caddy", Maker.CADDY),
+    ("server", r"^envoy|^istio", Maker.ENVOY),
+    ("server", r"^squid", Maker.SQUID),
+    ("server", r"^lighttpd", Maker.LIGHTTPD),
+    ("server", r"^h2o", Maker.H2O),
+    ("server", r"^nghttpx", Maker.NGHTTPX),
+    ("server", r"^cloudflare", Maker.CLOUDFLARE),
+    ("server", r"^microsoft-iis", Maker.IIS),
+    (
+        "server",
+        r"uvicorn|hypercorn|gunicorn|granian|daphne|werkzeug|waitress|python|tornado|kestrel|puma|jetty|tomcat",
+        Maker.APPLICATION,
+    ),
+    ("x-powered-by", "", Maker.APPLICATION),
+)
+"""A field's name, what stands in its value, and whose it is; whoever is sure comes first."""
+HINTS = (
+    "server", "via", "x-powered-by", "x-cache", "age", "cache-control", "x-accel-buffering", "content-type",
+    "content-length", "content-encoding", "transfer-encoding", "connection", "vary",
+)  # fmt: skip
+"""Fields that say something of what becomes of a stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Who it is."""
+
+    maker: Maker
+    says: str = ""
+    """In its own words, with the version if it tells."""
+    why: str = ""
+    """By what it is known."""
+
+
+def known(answer: Answer, inside: Answer | None) -> Known:
+    """By what is in `answer`, and was not in that of the hop inside."""
+    old = {} if inside is None else {name: values(inside.headers, name) for name, _ in _lower(inside.headers)}
+    for field, pattern, maker in _SIGNS:
+        for value in values(answer.headers, field.encode()):
+            text = value.decode("latin-1")
+            if value not in old.get(field.encode(), []) and re.search(pattern, text, re.IGNORECASE):
+                return Known(maker, text if field == "server" else maker.value, f"{field}: {text}")
+    return _by_spelling(answer, inside)
+
+
+def _by_spelling(answer: Answer, inside: Answer | None) -> Known:
+    """HAProxy adds nothing and writes every name in small letters."""
+    if inside is None or answer.protocol == "h2" or inside.protocol == "h2":
+        return Known(Maker.UNKNOWN)
+    names = [name for name, _ in answer.headers]
+    before = {name for name, _ in inside.headers}
+    same = {name.lower() for name in names} <= {name.lower() for name in before} | {b"transfer-encoding", b"connection"}
+    if same and before != {name.lower() for name in before} and all(name == name.lower() for name in names):
+        return Known(Maker.HAPROXY, Maker.HAPROXY.value, "adds no field, and writes their names in small letters")
+    return Known(Maker.UNKNOWN)
+
+
+def _lower(headers: Headers) -> Headers:
+    return tuple((name.lower(), value) for name, value in headers)
+
+
+def hints(answer: Answer) -> dict[str, str]:
+    """Those fields of an answer that say something of its stream."""
+    found = {
+        name: ", ".join(value.decode("latin-1") for value in values(answer.headers, name.encode())) for name in HINTS
+    }
+    return {name: said for name, said in found.items() if said}

@@ -1,0 +1,92 @@
+"""What bursts say of whoever made them: everything at the end, always so many bytes, or always after so long.
+
+A buffer of bytes lets go of the same size whatever the time, and cuts events; a timer lets go of whole events whatever
+the size. Rules: pure. Must not know: hops, causes.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from chaosproxy.diagnose.shape import Burst, Shape, median
+
+WHOLE, AT_THE_END = 0.8, 0.7
+"""The share of everything in one burst, and how far through the time it comes, for it to be the whole."""
+ALIKE = 0.03
+"""Sizes that differ by less are one: the first buffer may hold the head too."""
+REGULAR = 0.12
+"""The same of times."""
+MOST = 0.6
+"""The share of bursts that must be so."""
+TIMERS = (0.04, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+"""Seconds at which timers of the kind are set: delayed acknowledgements, flush intervals, corks."""
+
+
+class Kind(StrEnum):
+    """How lumps come."""
+
+    WHOLE = "whole"
+    SIZED = "sized"
+    TIMED = "timed"
+    LUMPS = "lumps"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What the bursts have in common."""
+
+    kind: Kind
+    size: int = 0
+    period: float = 0.0
+    exact: bool = False
+
+
+def signature(seen: Shape, lasting: float, gap: float, *, by_wire: bool) -> Signature:
+    """`lasting`: the time that the stream takes; `gap`: between its events, if that is known; `by_wire`: sizes are those
+    of the coded bytes."""
+    size: Callable[[Burst], int] = (
+        (lambda burst: burst.size) if by_wire or not seen.text else (lambda burst: burst.text)
+    )
+    fullest = max(seen.bursts, key=seen.weight)
+    late = fullest.time >= AT_THE_END * lasting
+    if late and seen.weight(fullest) >= WHOLE * seen.amount:
+        return Signature(Kind.WHOLE, size(fullest))
+    full = seen.bursts[:-1]  # what the end has brought says nothing of a size, nor of a time
+    sizes = [size(burst) for burst in full]
+    middle = int(median(sizes) or 0)
+    period = seen.period or 0.0
+    cut = seen.answer.recorded and _share([not burst.whole for burst in full]) >= 0.5
+    alike = len(full) >= 2 and _share([abs(one - middle) <= ALIKE * middle for one in sizes]) >= MOST
+    waits = [later.time - earlier.time for earlier, later in pairwise(full)]
+    regular = len(waits) >= 2 and _share([abs(one - period) <= REGULAR * period for one in waits]) >= MOST
+    if alike and cut:
+        return Signature(Kind.SIZED, _exactly(sizes), period, exact=True)
+    if regular and _is_a_timer(period, gap):
+        return Signature(Kind.TIMED, middle, period)
+    event = seen.text / seen.events if seen.events else 0.0
+    near = len(full) >= 2 and _share([abs(one - middle) <= max(event, ALIKE * middle) for one in sizes]) >= WHOLE
+    if near and middle >= 3 * event and _round(middle, event):
+        return Signature(Kind.SIZED, middle, period)
+    return Signature(Kind.TIMED if regular else Kind.LUMPS, middle, period)
+
+
+def _is_a_timer(period: float, gap: float) -> bool:
+    """It goes off when its time is over, and is set again by what comes next."""
+    return any((1 - REGULAR) * timer <= period <= timer + max(gap, REGULAR * timer) for timer in TIMERS)
+
+
+def _share(facts: Sequence[bool]) -> float:
+    return sum(facts) / len(facts) if facts else 0.0
+
+
+def _exactly(sizes: Sequence[int]) -> int:
+    """The size that most have, to the byte; the middle one if no two are the same."""
+    best = max(sizes, key=sizes.count)
+    return best if sizes.count(best) > 1 else int(median(sizes) or 0)
+
+
+def _round(size: int, event: float) -> bool:
+    """A power of two, or just above one: whoever looks only after a whole event goes beyond it by as much."""
+    power = 1 << max(0, size.bit_length() - 1)
+    return any(one <= size * 1.02 and size <= one + max(event, 0.03 * one) for one in (power, 2 * power))
