@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 import chaosproxy.presets  # noqa: F401 -- its import registers the presets
-from chaosproxy.presets.preset import PRESETS, Preset, family_of
+from chaosproxy.presets.preset import PRESETS, Preset, Source, family_of
 from chaosproxy.scenario.reference import Parameter, parameters
 
 ROOT = Path(__file__).parent.parent
@@ -82,9 +82,14 @@ def _section(spec: type[Preset]) -> list[str]:
     if spec.not_measured:
         parts.append(f"**Not measured, or left out:** {spec.not_measured}")
     if spec.sources:
-        rows = [f"| {one.what} | {one.grade} | {one.where} | {one.date} |" for one in spec.sources]
-        parts.append("\n".join(["| what | grade | source | date |", "|---|---|---|---|", *rows]))
+        rows = [f"| {' | '.join(_cells(one))} |".replace("|  |", "| |") for one in spec.sources]
+        parts.append("\n".join(["| what | grade | what it says | source | date |", "|---|---|---|---|---|", *rows]))
     return parts
+
+
+def _cells(one: Source) -> tuple[str, ...]:
+    where = f"<{one.where}>" if one.where.startswith("https://") else one.where
+    return (one.what, one.grade, one.says, where, one.date)
 
 
 def _parameters(spec: type[Preset]) -> str:

@@ -11,10 +11,13 @@ from chaosproxy.model.vocabulary import BodyFraming, Framing
 
 
 def holds_for_client(condition: Condition | None, context: Context) -> bool:
-    """What is known when the exchange starts: the protocol and the client's header."""
+    """What is known when the exchange starts: the protocol, the method and the client's header."""
     if condition is None:
         return True
     if condition.protocol is not None and not glob(condition.protocol, context.protocol):
+        return False
+    method = context.request.method.decode("latin-1")
+    if condition.method is not None and not any(glob(one, method) for one in _several(condition.method)):
         return False
     headers = context.request.headers
     unwanted = any(_has(name, pattern, headers) for name, pattern in condition.without_client_headers)

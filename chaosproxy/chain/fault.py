@@ -56,6 +56,7 @@ class Condition:
     without_headers: tuple[tuple[str, str], ...] = ()
     client_headers: tuple[tuple[str, str], ...] = ()
     without_client_headers: tuple[tuple[str, str], ...] = ()
+    method: str | tuple[str, ...] | None = None
     protocol: str | None = None
     framing: BodyFraming | tuple[BodyFraming, ...] | None = None
 

@@ -7,7 +7,7 @@ Rules: what is not known has no default, and where it is not given nothing is do
 is read, where it stands in a chain.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, TypeVar
 
@@ -35,6 +35,8 @@ class Source:
     grade: Grade = "documented"
     date: str = ""
     """When the document was written or last looked at, as far as known: 2026-11-30."""
+    says: str = ""
+    """What it says, in our words, where that is more than the thing itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +52,15 @@ class Preset:
     """What was seen on the real program, and on which version of it."""
     not_measured: ClassVar[str] = ""
     """What is taken from documents alone, and what this preset does not do though the machine does."""
-    sources: ClassVar[tuple[Source, ...]] = ()
+    sources: ClassVar[Sequence[Source]] = ()
 
     def faults(self) -> list[Plain]:
         """What it does, in the order in which a response meets it."""
         raise NotImplementedError  # a preset without it is a bug of whoever wrote it
+
+    def behind(self) -> list[Plain]:
+        """The same where other hops stand nearer the server: what only the first can do is left out."""
+        return self.faults()
 
     def alone(self) -> Plain:
         """What else it brings where it is a scenario by itself, beside its hop: `upstream` and `connections`, which are the

@@ -232,6 +232,7 @@ _CONDITION = table(
         "without_headers": GLOBS,
         "client_headers": GLOBS,
         "without_client_headers": GLOBS,
+        "method": _one_or_several(leaves.TEXT),
         "protocol": PROTOCOL,
         "framing": _one_or_several(leaves.choice(get_args(BodyFraming))),
     },
