@@ -123,20 +123,24 @@ class ConductedMessages(Messages):
     """A stream that opens may be refused."""
 
     taken = True
+    opening = False
+    """One is being opened, and is not among those that live yet."""
     first = 0
     """The first stream that was opened."""
 
     def request(self, block: Block) -> None:
         core, output = self._core, self._core.output
         assert isinstance(output, ConductedOutput)
-        if block.stream <= core.last_accepted:
+        self.taken = block.stream > core.last_accepted  # which is ignored, and nobody's to refuse
+        if not self.taken:
             self.first = self.first or block.stream
-            self.taken = False
             core.streams.opened = block.stream
+            self.opening = True
             output.ask(Take(block.stream, len(core.streams)))
-            if not self.taken:
-                return
-        super().request(block)
+            self.opening = False
+        if self.taken:
+            super().request(block)
+        core.leave_if_idle()
 
 
 class ConductedSession(Http2Session):
@@ -248,4 +252,5 @@ class ConductedSession(Http2Session):
             core.end_above(last, Abort("goaway", Peer.PROXY, Scope.CONNECTION, Manner.GOAWAY, act.code, last))
         if act.leave:
             core.leaving = True
-            core.leave_if_idle()
+            if not self._heard.opening:  # else the stream that it came with may be the last
+                core.leave_if_idle()

@@ -46,6 +46,14 @@ async def test_the_connection_closes_behind_its_last_stream(autojump_clock):
         assert await client.until_ended(LONG) is Ending.FIN
 
 
+@pytest.mark.parametrize(("last", "lives"), [("current", True), ("0", False)])
+async def test_the_stream_that_it_comes_with_may_be_that_one(autojump_clock, last, lives):
+    async with client_of({"goaway": {"stream": 1, "last": last}}) as (_, client, _):
+        await client.request(1, "/sse")
+        assert await client.until_ended(LONG) is Ending.FIN
+        assert client.streams[1].ended is lives
+
+
 async def test_a_grace_ends_what_still_runs(autojump_clock):
     began = trio.current_time()
     async with client_of({"goaway": {"at": {"time": "2s"}, "grace": "1500ms"}}) as (proxied, client, served):
