@@ -42,6 +42,8 @@ class Context:
     """When the request's first byte came, in the clock of `now`."""
     speed: float = 1.0
     """Divides every duration of the scenario; multiplies rates. Endings and Retry-After are untouched."""
+    address: str = ""
+    """The IP address of a connection's peer, for who acts on the connection; empty where it has none."""
     shared: object = None
     """What `FaultSpec.share` has made: the same for every exchange that meets this fault."""
 
@@ -92,8 +94,7 @@ class Fault:
     blocked: bool = False
     """Set by the chain before `wake` and `reached`: what is nearer the receiver takes nothing at present."""
     narrow: int = 0
-    """So few bytes shall wait in the upstream's socket, if what it says comes straight to here; 0: as many as the system
-    likes."""
+    """Bytes that may wait in the upstream's socket, if what it says comes straight to here; 0: as many as the system likes."""
     left_by: str = ""
     """Set by the chain before `hangup`: who has left, and how, as the journal's `cause` has it: `client:stream:CANCEL`."""
     unfired: str = ""

@@ -14,10 +14,10 @@ import trio
 from chaosproxy.errors import UpstreamFault, UsageError
 from chaosproxy.journal.journal import Journal
 from chaosproxy.proxy.address import UpstreamAddress, parse_listen, parse_upstream
-from chaosproxy.proxy.dialling import Dial
+from chaosproxy.proxy.dialling import Dial, Wiring
 from chaosproxy.proxy.listener import Listener, open_all
 from chaosproxy.proxy.planner import Planner
-from chaosproxy.proxy.proxy import Proxy, Wiring
+from chaosproxy.proxy.proxy import Proxy
 from chaosproxy.scenario.schema import Scenario
 from chaosproxy.wire import dial, tls
 from chaosproxy.wire.tls import Spelling, as_option
@@ -104,7 +104,7 @@ async def running(proxy: Proxy, listeners: Sequence[Listener] = ()) -> AsyncIter
         async with trio.open_nursery() as nursery:
             await nursery.start(proxy.run)
             for listener in listeners:
-                nursery.start_soon(listener.run, proxy.admit, proxy.accept)
+                nursery.start_soon(listener.run, proxy.admit, proxy.accept, proxy.gate)
             try:
                 yield nursery
             except BaseException as error:

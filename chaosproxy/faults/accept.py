@@ -1,8 +1,9 @@
 """`accept`: the machine is slow to take a new connection, takes so many at a time, or sends it away.
 
 Imitates a server whose accept loop is busy, one with so many workers or connections (`max_connections`, a browser's six per
-host seen from the other side), a machine that is shut. A connection that nobody has accepted looks open to whoever made it:
-the kernel has answered. What it sends is taken and not read, and it hears nothing: no error, no byte.
+host seen from the other side), a proxy that caps each client (nginx `limit_conn`), a machine that is shut, or restarts. A
+connection that nobody has accepted looks open to whoever made it: the kernel has answered. What it sends is taken and not
+read, and it hears nothing: no error, no byte. Where the kernel's queue of those is full, connecting itself hangs.
 """
 
 import math
@@ -10,9 +11,10 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from chaosproxy.chain.actions import FOREVER, Actions, Finish, Note
-from chaosproxy.chain.connection_spec import ConnectionSpec
+from chaosproxy.chain.connection_spec import Admission, ConnectionSpec
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context, Fault, register
+from chaosproxy.faults.places import Doors
 from chaosproxy.model.messages import Data, Event
 from chaosproxy.model.units import Count, Duration, Within, counted, show_duration
 from chaosproxy.model.vocabulary import BothWays, Way
@@ -36,62 +38,53 @@ class Accept(ConnectionSpec):
     refuse: bool = False
     """It is reset at once: what comes nearest to a port on which nobody listens, for the kernel has answered already.
     Default false."""
+    after: Duration = 0.0
+    """With `refuse`: only those that come so long after the first connection, or later. Default 0."""
+    for_: Duration = math.inf
+    """With `refuse`: for how long, from then on; afterwards all are taken again, as by a server that has restarted. Default
+    forever."""
     max: Count | None = None
     """So many connections that meet this fault are served at a time; a place is free again when its connection is closed,
     and goes to who has waited longest. Default: no limit."""
+    per_client: bool = False
+    """`max` and `queue` are counted for each client's IP address by itself. Default false: for all together."""
     queue: Annotated[int, Within(0)] | None = None
     """How many may wait for a place; what is beyond them is reset. Default: as many as like, as in a kernel's backlog that is
     never full."""
+    backlog: Annotated[int, Within(0, 65_535)] | None = None
+    """In place of `queue`: nobody is accepted while there is no place, so that the kernel keeps who waits, so many of them
+    (Linux takes one more); who comes then is not even connected, and tries for as long as its own limit of connecting
+    says. It is about the listening sockets: all connections of clients meet it."""
+
+    @property
+    def of_all(self) -> bool:
+        return self.backlog is not None
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         found = super(Accept, self).problems()
         if self.refuse and (self.delay or self.max is not None):
             found.append((("refuse",), "what is refused is not taken late, nor counted"))
-        if self.queue is not None and self.max is None:
-            found.append((("queue",), "nobody waits where there is no `max`"))
+        for key, given in (("after", self.after > 0), ("for", self.for_ < math.inf)):
+            if given and not self.refuse:
+                found.append(((key,), "it says when connections are refused, and goes with `refuse: true`"))
+        for key, given in (("queue", self.queue is not None), ("backlog", self.backlog is not None)):
+            if given and self.max is None:
+                found.append(((key,), "nobody waits where there is no `max`"))
+        if self.backlog is not None and (self.queue is not None or self.per_client):
+            other = "queue" if self.queue is not None else "per_client"
+            found.append(
+                ((other,), "`backlog` leaves waiting to the kernel, which knows no client and counts by itself")
+            )
         return found
 
     def share(self) -> object:
-        return Places(self.max, self.queue)
+        return Doors(self.max, self.queue, self.backlog, each=self.per_client)
+
+    def admission(self, shared: object) -> Admission | None:
+        return shared if self.backlog is not None and isinstance(shared, Doors) else None
 
     def start(self, context: Context) -> Fault:
         return RunningAccept(self, context)
-
-
-class Places:
-    """Who is served and who waits: never more than there are connections."""
-
-    def __init__(self, most: int | None, queue: int | None) -> None:
-        self._most = math.inf if most is None else most
-        self._queue = math.inf if queue is None else queue
-        self._served: set[RunningAccept] = set()
-        self._waiting: dict[RunningAccept, None] = {}
-
-    def take(self, who: "RunningAccept") -> bool:
-        """A place, if one is free."""
-        free = len(self._served) < self._most
-        if free:
-            self._served.add(who)
-        return free
-
-    def join(self, who: "RunningAccept") -> bool:
-        """Wait for one, if there is room for that: it is given by a ring."""
-        has_room = len(self._waiting) < self._queue
-        if has_room:
-            self._waiting[who] = None
-        return has_room
-
-    def leave(self, who: "RunningAccept", now: float) -> None:
-        """Neither served nor waiting any more: who has waited longest gets the place."""
-        self._waiting.pop(who, None)
-        if who not in self._served:
-            return
-        self._served.remove(who)
-        if self._waiting:
-            first = next(iter(self._waiting))
-            del self._waiting[first]
-            self._served.add(first)
-            first.ring(now)
 
 
 class RunningAccept(Fault):
@@ -101,8 +94,9 @@ class RunningAccept(Fault):
     unfired = "taken at once"
 
     def __init__(self, spec: Accept, context: Context) -> None:
-        shared = context.shared
-        self._places = shared if isinstance(shared, Places) else Places(spec.max, spec.queue)
+        shared = context.shared if isinstance(context.shared, Doors) else spec.share()
+        assert isinstance(shared, Doors)
+        self._doors, self.address = shared, context.address
         self._spec = spec
         self._delay = spec.delay / context.speed
         self._since = context.began
@@ -110,17 +104,20 @@ class RunningAccept(Fault):
         self._kept: list[Event] = []
         self._refused = ""
         self._waits = self._taken = False
-        self._come(context.began)
+        self._come(context.began, context.speed)
 
-    def _come(self, now: float) -> None:
-        if self._spec.refuse:
+    def _come(self, now: float, speed: float) -> None:
+        spec, open_for = self._spec, self._doors.open_for(now)
+        shuts = spec.after / speed
+        if spec.refuse and shuts <= open_for < shuts + spec.for_ / speed:
             self._refused = "refused"
-        elif self._places.take(self):
+        elif self._doors.take(self):
             self._taken = True
-        elif self._places.join(self):
+        elif self._doors.join(self):
             self._waits = True
         else:
-            self._refused = f"refused: {counted(self._spec.max or 0, 'connection')} at a time"
+            each = " for each client" if spec.per_client else ""
+            self._refused = f"refused: {counted(spec.max or 0, 'connection')} at a time{each}"
         if self._refused:
             self.due = now
         elif self._taken and self._delay:
@@ -153,5 +150,5 @@ class RunningAccept(Fault):
         return (Note("fired", f"taken after {show_duration(self._spec.delay)}{self._waited}"), *kept, FOREVER)
 
     def over(self, now: float) -> Actions:
-        self._places.leave(self, now)
+        self._doors.leave(self, now)
         return ()

@@ -15,6 +15,7 @@ from chaosproxy.proxy.carrier import Carrier
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.hearing import ClientListener, DeafExchange
 from chaosproxy.proxy.output import Spawn
+from chaosproxy.proxy.unasked import unasked
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session, Signal, Stopped
 from chaosproxy.wire import close
 from chaosproxy.wire.hangup import HangupWatch
@@ -251,6 +252,8 @@ class ClientConnection(Carrier[ClientListener]):
     def closed(self, *, lost: bool) -> None:
         self.over = True
         self._stay_no_longer()
+        if not self.first_stream:
+            unasked(self.number, self.wire)
         if self.keepers is not None:
             self.keepers.forget()
         now = self.now()

@@ -10,7 +10,7 @@ from functools import partial
 import trio
 
 from chaosproxy.chain.conduct import Conduct
-from chaosproxy.chain.connection_spec import ConnectionSpec, Lifetime
+from chaosproxy.chain.connection_spec import Admission, ConnectionSpec, Lifetime
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.placed import Noted, Placed
 from chaosproxy.errors import UpstreamFault
@@ -90,6 +90,17 @@ class ConnectionFaults:
             for spec, label in zip(entry.faults, Hop(None, entry.faults).labels, strict=True)
         }
 
+    @property
+    def admissions(self) -> list[Admission]:
+        """Who decides whether a further client is accepted."""
+        found = [
+            spec.admission(self._shared[index, label])
+            for index, entry in self._entries
+            for spec, label in zip(entry.faults, Hop(None, entry.faults).labels, strict=True)
+            if isinstance(spec, ConnectionSpec)
+        ]
+        return [one for one in found if one is not None]
+
     def wired(
         self, transport: Transport, role: Role, number: int, *, tls: bool = False
     ) -> tuple[Transport, Wire | None]:
@@ -103,7 +114,7 @@ class ConnectionFaults:
         wire.on_due = WireRing(wire, self._alarm).set
         for index, entry in entries:
             if entry.match.protocol is None and entry.match.sni is None:
-                wire.arm(_raw(self._placed(index, entry, role, number, now, tls=tls)), now)
+                wire.arm(_raw(self._placed(index, entry, role, number, wire, tls=tls)), now)
                 if role is Role.SERVER:
                     wire.flaws |= _flaws(entry)
         wire.begin(now)
@@ -128,7 +139,7 @@ class ConnectionFaults:
             named = match.sni is None or (server_name is not None and glob(match.sni, server_name))
             if not named or match.protocol not in (None, protocol):
                 continue
-            here = self._placed(index, entry, role, number, wire.began, tls=tls)
+            here = self._placed(index, entry, role, number, wire, tls=tls)
             if match.protocol is not None or match.sni is not None:
                 wire.arm(_raw(here), now)
             placed += here
@@ -148,9 +159,7 @@ class ConnectionFaults:
         ]
         return side, entries
 
-    def _placed(
-        self, index: int, entry: Connection, role: Role, number: int, began: float, *, tls: bool
-    ) -> list[Placed]:
+    def _placed(self, index: int, entry: Connection, role: Role, number: int, wire: Wire, *, tls: bool) -> list[Placed]:
         """Those of an entry that can act on this side."""
         side = _side(role)
         request = RequestHead(b"", b"")
@@ -160,6 +169,14 @@ class ConnectionFaults:
                 continue
             random = fault_random(self._seed, -1 - index, number, HOP, label)
             shared = self._shared[index, label]
-            context = Context(random=random, request=request, tls=tls, began=began, speed=self._speed, shared=shared)
+            context = Context(
+                random=random,
+                request=request,
+                tls=tls,
+                began=wire.began,
+                speed=self._speed,
+                address=wire.address,
+                shared=shared,
+            )
             placed.append(Placed(HOP, "connection", spec, context))
         return placed

@@ -4,7 +4,6 @@ Must not know: what is spoken on a connection.
 """
 
 import itertools
-import logging
 import math
 import socket
 import ssl
@@ -12,6 +11,8 @@ from collections.abc import Callable, Sequence
 
 import trio
 
+from chaosproxy.proxy.gate import Gate
+from chaosproxy.proxy.unasked import unasked
 from chaosproxy.wire import listen
 from chaosproxy.wire.flaws import flawed
 from chaosproxy.wire.memory import Memory, TlsError
@@ -23,8 +24,6 @@ ACCEPTS_PER_TURN = 16
 """So that clients who come while many streams are busy wait for one turn of theirs, and the streams for few accepts."""
 HANDSHAKE = 10.0
 """Seconds that a TLS handshake may take."""
-
-log = logging.getLogger("chaosproxy")
 
 Admit = Callable[[Transport, bool], tuple[int, Transport, Wire | None]]
 """The second: a handshake will follow."""
@@ -39,16 +38,19 @@ class Listener:
         self._tls = tls
         self._flawed: dict[frozenset[str], ssl.SSLContext] = {}
         self._scope = trio.CancelScope()
+        self._backlog = listen.BACKLOG
         port = sock.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         self.url = f"{'https' if tls else 'http'}://{shown}:{port}"
 
-    async def run(self, admit: Admit, accept: Accept) -> None:
-        """Accept until closed. `admit` counts a connection and may put a wire on it; with its handshake done it goes to
-        `accept`."""
+    async def run(self, admit: Admit, accept: Accept, gate: Gate) -> None:
+        """Accept until closed, whomever the gate lets pass. `admit` counts a connection and may put a wire on it; with its
+        handshake done it goes to `accept`."""
         async with trio.open_nursery() as nursery:
             with self._scope:
                 for count in itertools.count(1):
+                    self._keep(gate.backlog)
+                    await gate.passed()
                     try:
                         connection = await listen.accept(self._socket)
                     except OSError:
@@ -63,6 +65,12 @@ class Listener:
                     if not count % ACCEPTS_PER_TURN:
                         await trio.lowlevel.checkpoint()
             nursery.cancel_scope.cancel()
+
+    def _keep(self, backlog: int) -> None:
+        """So many that wait the kernel is to keep."""
+        if backlog != self._backlog:
+            self._backlog = backlog
+            self._socket.listen(backlog)
 
     def _shown(self, own: ssl.SSLContext, wire: Wire | None) -> ssl.SSLContext:
         """The context of a handshake: another one where the certificate is to be wrong."""
@@ -81,8 +89,9 @@ class Listener:
             with trio.move_on_after(HANDSHAKE if wire is None else math.inf) as deadline:
                 await transport.handshake()
         except OSError as error:
-            if isinstance(error, TlsError):  # else it just left, as health checks do
-                log.warning("client connection %d: %s", number, error)
+            unasked(
+                number, wire, str(error) if isinstance(error, TlsError) else ""
+            )  # else it just left, as health checks do
             if wire is not None and wire.ended is not None:
                 await wire.finish()
             transport.close()
@@ -91,6 +100,7 @@ class Listener:
             transport.close()  # the proxy ends, or a bug does: either way the socket is ours
             raise
         if deadline.cancelled_caught:
+            unasked(number, wire)
             transport.close()  # it has said nothing, or not enough: as one that just left
             return
         accept(number, transport, wire)

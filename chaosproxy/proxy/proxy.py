@@ -7,7 +7,7 @@ Must not know: what a fault does, where a scenario came from.
 
 import datetime as dt
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import trio
@@ -19,19 +19,21 @@ from chaosproxy.model import headers as fields
 from chaosproxy.model.messages import Abort, Interim, RequestHead
 from chaosproxy.model.vocabulary import Role
 from chaosproxy.proxy.account import Accounts
-from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.bugs import report
 from chaosproxy.proxy.client import ClientConnection
 from chaosproxy.proxy.connection import Connection
-from chaosproxy.proxy.dialling import Dial
+from chaosproxy.proxy.connection_faults import ConnectionFaults
+from chaosproxy.proxy.dialling import Wiring
 from chaosproxy.proxy.exchange import Exchange
+from chaosproxy.proxy.gate import Gate
 from chaosproxy.proxy.held import HeldRequest
 from chaosproxy.proxy.lifetimes import Keepers
 from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.planner import ClientFacts, Planner
 from chaosproxy.proxy.sessions import SessionRing, session_of
 from chaosproxy.proxy.spoken import spoken
+from chaosproxy.proxy.unasked import unasked
 from chaosproxy.proxy.upstream import Offers, Pool, Upstream
 from chaosproxy.proxy.upstream_connection import UpstreamConnection
 from chaosproxy.proxy.witness import Witness
@@ -39,16 +41,6 @@ from chaosproxy.scenario.rules import Decision
 from chaosproxy.wire.hangup import HangupWatch
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
-
-
-@dataclass(frozen=True, slots=True)
-class Wiring:
-    """What the proxy is built from."""
-
-    upstreams: tuple[UpstreamAddress, ...]
-    dial: Dial
-    """`dial(address, protocols offered by ALPN, wrap)` connects, wraps the bare transport, shakes hands where the address
-    says so; UpstreamFault if not."""
 
 
 class Proxy:
@@ -69,7 +61,8 @@ class Proxy:
         self._upstream_count = 0
         self._exchange_count = 0
         self._pool = self._make_pool()
-        self._faults = planner.connection_faults(self.alarm)
+        self.gate = Gate()
+        self._faults = self._begin_faults(planner)
         self._accounts = Accounts(wiring.dial, lambda: len(self._exchanges), self._journal)
 
     def _make_pool(self) -> Pool:
@@ -77,11 +70,16 @@ class Proxy:
         upstreams = [Upstream(address, self._connect, self._spawn, options) for address in self._wiring.upstreams]
         return Pool(upstreams, by_connection=options.balance == "connection")
 
+    def _begin_faults(self, planner: Planner) -> ConnectionFaults:
+        faults = planner.connection_faults(self.alarm)
+        self.gate.follow(faults.admissions)
+        return faults
+
     def reload(self, planner: Planner) -> None:
         """New exchanges follow `planner`; running ones keep what they began with."""
         before = self.planner.scenario.upstream
         self.planner = planner
-        self._faults = planner.connection_faults(self.alarm)
+        self._faults = self._begin_faults(planner)
         if planner.scenario.upstream != before:
             old = self._pool
             self._pool = self._make_pool()
@@ -179,6 +177,7 @@ class Proxy:
                 await wire.finish()
         finally:
             if not served:
+                unasked(number, wire)
                 transport.close()
 
     def client_closed(self, connection: ClientConnection) -> None:

@@ -74,6 +74,12 @@ def check_side(match: ConnectionMatch, faults: Sequence[FaultSpec], paths: Seque
                 path,
                 key=True,
             )
+        elif fault.of_all and match != ConnectionMatch(side="client"):
+            reader.complain(
+                f"`{fault.name}` is about the listening sockets here: `match: {{side: client}}`, and nothing else",
+                path,
+                key=True,
+            )
 
 
 def _on_session(fault: FaultSpec, path: Path, reader: Reader) -> None:

@@ -44,6 +44,15 @@ def receive_less(descriptor: int, nbytes: int) -> None:
         twin.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, max(nbytes, LEAST_RECEIVED))
 
 
+def address_of(descriptor: int | None) -> str:
+    """The IP address at the other end; empty where there is none, or no longer."""
+    if descriptor is None:
+        return ""
+    with socket.socket(fileno=os.dup(descriptor)) as twin, contextlib.suppress(OSError):
+        return str(twin.getpeername()[0])
+    return ""
+
+
 class Plain:
     """One connected TCP socket, which from now on belongs to this object."""
 

@@ -10,6 +10,7 @@ import os
 import ssl
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -54,8 +55,9 @@ def server_context(
     option = spelt("tls")
     certificate, key = _files(setting, option)
     context = ServerContext.make()
+    context.certify = partial(_load, certificate, key)
     try:
-        context.load_cert_chain(certificate, key, password=_no_passphrase)
+        context.certify(context)
     except (ssl.SSLError, OSError, ValueError) as error:
         raise UsageError(f"{option}: {_wrong_pair(certificate, key, error)}") from error
     return context, None
@@ -72,6 +74,10 @@ def _files(setting: str, option: str) -> tuple[Path, Path]:
             return pair
     missing = next(path for path in pairs[-1] if not path.is_file())
     raise UsageError(f"{option}: {'not a regular file' if missing.exists() else 'no such file'}: {missing}")
+
+
+def _load(certificate: Path, key: Path, context: ssl.SSLContext) -> None:
+    context.load_cert_chain(certificate, key, password=_no_passphrase)
 
 
 def _no_passphrase() -> str:
@@ -103,13 +109,16 @@ class ServerContext(ssl.SSLContext):
     authority: "trustme.CA | None" = None
     """Who has signed it, if that is ours."""
     names: tuple[str, ...] = ()
+    certify: Callable[[ssl.SSLContext], None] | None = None
+    """Gives another context the same certificate."""
 
     @classmethod
-    def make(cls) -> Self:
-        """Without a certificate."""
+    def make(cls, *, alpn: bool = True) -> Self:
+        """Without a certificate. No `alpn`: whatever a client offers, no protocol is chosen."""
         context = cls(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2  # RFC 9113 section 9.2
-        context.set_alpn_protocols(list(PROTOCOLS))
+        if alpn:
+            context.set_alpn_protocols(list(PROTOCOLS))
         context.sslobject_class = _Greeted
         context.sni_callback = _remember
         return context
@@ -128,7 +137,8 @@ def _throw_away(hosts: Sequence[str], ca_out: Path | None, spelt: Spelling) -> t
     authority = fresh_authority()
     context = ServerContext.make()
     try:
-        authority.issue_cert(*named).configure_cert(context)
+        context.certify = authority.issue_cert(*named).configure_cert
+        context.certify(context)
     except ValueError as error:
         raise UsageError(f"{spelt('tls')} auto: no certificate can name {', '.join(hosts)}: {error}") from error
     context.authority, context.names = authority, tuple(named)

@@ -23,6 +23,7 @@ from chaosproxy.model.messages import Abort, Data, End
 from chaosproxy.model.vocabulary import Manner, Peer, Role, Scope
 from chaosproxy.wire import close
 from chaosproxy.wire.layers import Layers, can_move, passed
+from chaosproxy.wire.plain import address_of
 from chaosproxy.wire.sending import Sending
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.waiting import Waiting
@@ -52,6 +53,7 @@ class Wire(Sending):
         """What is to be wrong with the certificate that is shown here."""
         self._role = role
         self.began = began
+        self.address = address_of(below.descriptor)
         self._closed = False
         self._last: Abort | End | None = None
         """The last that is read from below, on its way in, and whether it is through."""

@@ -1,16 +1,21 @@
 """`accept`: a connection is taken late, when there is a place, or reset; under TLS too, and towards the upstream."""
 
 import contextlib
+import socket
+import sys
 
 import pytest
 import trio
 
 from chaosproxy.errors import ScenarioError, UpstreamFault
+from chaosproxy.proxy.planner import Planner
 from chaosproxy.scenario.load import load
+from chaosproxy.scenario.schema import TRANSPARENT
 from chaosproxy.testing.h2_peers import h2_client
 from chaosproxy.testing.peers import Ending, RawClient, origin
 from chaosproxy.testing.proxied import proxy_on
 from chaosproxy.wire import dial
+from chaosproxy.wire.plain import Plain
 
 GET = b"GET /s HTTP/1.1\r\nHost: x\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -131,12 +136,107 @@ async def test_a_client_that_leaves_while_it_waits_gives_its_place_to_the_next()
         await last.read_until(b"ok")
 
 
+async def from_address(address: str, port: int) -> RawClient:
+    """A client at another address of this machine."""
+    sock = socket.socket()
+    try:
+        sock.bind((address, 0))
+    except OSError:
+        sock.close()
+        pytest.skip(f"{address} is not this machine's: ifconfig lo0 alias {address}")
+    sock.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        sock.connect(("127.0.0.1", port))
+    await trio.lowlevel.wait_writable(sock)
+    return RawClient(Plain(sock))
+
+
+async def test_each_client_has_places_of_its_own():
+    async with (
+        origin(*[[ANSWER]] * 4) as served,
+        proxy_on(connections(max=1, queue=1, per_client=True), served.url) as proxied,
+        contextlib.AsyncExitStack() as clients,
+    ):
+
+        async def come(address: str) -> RawClient:
+            return await clients.enter_async_context(await from_address(address, proxied.port))
+
+        first, waiting, refused = [await come("127.0.0.1") for _ in range(3)]
+        other = await come("127.0.0.2")
+        await asked(first)
+        await asked(other)
+        assert await refused.read_all() is Ending.RST
+        await waiting.send(GET)
+        other.transport.close()
+        await asked(await come("127.0.0.2"))
+        assert waiting.received == b"", "the place of another is none for it"
+        first.transport.close()
+        await waiting.read_until(b"ok")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what a full backlog does is the kernel's: here that of Linux")
+async def test_where_the_backlog_is_full_connecting_itself_hangs():
+    async with (
+        origin(*[[ANSWER]] * 3) as served,
+        proxy_on(connections(max=1, backlog=0), served.url) as proxied,
+        await RawClient.connect("127.0.0.1", proxied.port) as first,
+        trio.open_nursery() as nursery,
+    ):
+        await asked(first)
+        kept = await RawClient.connect("127.0.0.1", proxied.port)
+        await kept.send(GET)
+        there = trio.Event()
+
+        async def come() -> None:
+            async with await RawClient.connect("127.0.0.1", proxied.port) as client:
+                there.set()
+                await asked(client)
+
+        nursery.start_soon(come)
+        with trio.move_on_after(0.5) as waited:
+            await there.wait()
+        assert waited.cancelled_caught
+        assert (kept.received, proxied.proxy._client_count) == (b"", 1)
+        first.transport.close()
+        await kept.read_until(b"ok")
+        kept.transport.close()
+
+
+async def test_a_reload_opens_what_was_full():
+    async with (
+        origin(*[[ANSWER]] * 2) as served,
+        proxy_on(connections(max=1, backlog=5), served.url) as proxied,
+        await RawClient.connect("127.0.0.1", proxied.port) as first,
+        await RawClient.connect("127.0.0.1", proxied.port) as second,
+    ):
+        await asked(first)
+        await second.send(GET)
+        assert await second.read_all(within=0.1) is Ending.OPEN
+        proxied.proxy.reload(Planner(TRANSPARENT, 1, 1.0))
+        await second.read_until(b"ok")
+
+
+async def test_it_is_said_that_nothing_was_asked(caplog):
+    async with (
+        proxy_on(connections(refuse=True), "http://127.0.0.1:1") as proxied,
+        await RawClient.connect("127.0.0.1", proxied.port) as client,
+    ):
+        assert await client.read_all() is Ending.RST
+    assert caplog.messages == ["client connection 1: nothing was asked; accept: rst refused"]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("accept: {refuse: true, delay: 1s}", "not taken late"),
         ("accept: {queue: 1}", "no `max`"),
         ("accept: {max: 0}", "1 or more"),
+        ("accept: {backlog: 1}", "no `max`"),
+        ("accept: {max: 1, backlog: 1, queue: 1}", "to the kernel"),
+        ("accept: {max: 1, backlog: 1, per_client: true}", "to the kernel"),
+        ("accept: {max: 1, backlog: 1}", "match: {side: client}"),
+        ("accept: {delay: 1s, after: 1s}", "goes with `refuse: true`"),
+        ("accept: {max: 1, for: 1s}", "goes with `refuse: true`"),
         ("accept: {delay: 1s, if: {status: 200}}", "`match`"),
         ("accept: {at: {time: 1s}}", "at"),
     ],

@@ -66,6 +66,36 @@ async def test_a_certificate_of_one_s_own_is_replaced_by_one_of_nobody(certifica
             await dial.connect("127.0.0.1", proxied.port, certificates.client())
 
 
+async def test_no_protocol_is_chosen_though_the_client_offers_some(certificates):
+    offering = tls.client_context(certificates.ca, ("h2", "http/1.1"), insecure=False)
+    async with (
+        origin([ANSWER], [ANSWER]) as served,
+        proxy_on(connections(alpn=False), served.url, server_tls=certificates.server) as proxied,
+    ):
+        agreed = []
+        for _ in range(2):
+            async with await RawClient.connect("127.0.0.1", proxied.port, offering) as client:
+                agreed.append(client.transport.alpn)
+                if client.transport.alpn is None:
+                    await client.send(GET)
+                    await client.read_until(b"ok")
+        assert agreed == [None, "h2"]
+        record = await proxied.last()
+    assert (record.client.protocol, [one.detail for one in record.faults]) == ("http/1.1", ["no protocol is chosen"])
+
+
+async def test_it_is_said_of_a_client_that_has_asked_nothing(certificates, caplog):
+    async with proxy_on(connections(expired=True), "http://127.0.0.1:1", server_tls=certificates.server) as proxied:
+        with pytest.raises(UpstreamFault):
+            await dial.connect("127.0.0.1", proxied.port, certificates.client())
+        with trio.fail_after(20):
+            while not caplog.messages:
+                await trio.sleep(0.01)
+    (said,) = caplog.messages
+    assert said.startswith("client connection 1: TLS failed: ")
+    assert said.endswith("; tls: a certificate that has expired")
+
+
 async def test_a_handshake_stalls_and_goes_on(certificates):
     scenario = connections(stall="300ms")
     async with origin([ANSWER]) as served, proxy_on(scenario, served.url, server_tls=certificates.server) as proxied:
@@ -102,6 +132,7 @@ async def test_without_tls_nothing_is_wrong():
         ("faults: [tls: expird]", "did you mean 'expired'"),
         ("match: {side: upstream}\n    faults: [tls: expired]", "connections of clients"),
         ("match: {protocol: h2}\n    faults: [tls: expired]", "match by number"),
+        ("match: {protocol: h2}\n    faults: [tls: {alpn: false}]", "match by number"),
         ("match: {sni: x}\n    faults: [tls: {wrong_host: true}]", "match by number"),
     ],
 )

@@ -4,6 +4,7 @@ import socket
 
 import trio
 
+from chaosproxy.proxy.gate import Gate
 from chaosproxy.proxy.listener import open_all
 
 
@@ -19,7 +20,7 @@ async def test_closing_while_a_client_knocks_is_no_error():
         (listener,) = await open_all([("127.0.0.1", 0)], None)
         port = int(listener.url.rpartition(":")[2])
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(listener.run, admit, lambda number, transport, wire: transport.close())
+            nursery.start_soon(listener.run, admit, lambda number, transport, wire: transport.close(), Gate())
             await trio.testing.wait_all_tasks_blocked()
             with socket.create_connection(("127.0.0.1", port)):
                 await trio.lowlevel.checkpoint()
