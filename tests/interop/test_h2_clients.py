@@ -1,0 +1,39 @@
+"""The page of what HTTP/2 and gRPC clients report is true: all of them are asked again.
+
+Where a client has another version than the page names, only whether its answer is whole, an error or a wait is compared;
+where a row is fickle, only whether it is whole.
+"""
+
+import pytest
+
+from tests.interop.asked import WAITS, WHOLE
+from tests.interop.conftest import find
+from tests.interop.h2_page import COMMAND, read, versions
+from tests.interop.h2_table import CLIENTS, ROWS, asks, reports
+
+
+@pytest.fixture(autouse=True)
+def installed():
+    for name in ("curl", "nghttp", "node"):
+        find(name)
+
+
+def kind(words: str) -> str:
+    return words if words in (WHOLE, WAITS) or words.startswith("**") else "an error"
+
+
+async def test_what_each_client_reports_of_each_fault(tmp_path):
+    shown, made_with = read()
+    assert set(shown) == {(row.fault, client) for row in ROWS for client in CLIENTS if asks(client, row)}, COMMAND
+    here = versions()
+    found = await reports(tmp_path, waiting={key for key, words in shown.items() if words == WAITS})
+    fickle = {row.fault for row in ROWS if row.fickle}
+
+    def same(fault: str, client: str) -> bool:
+        one, other = shown[fault, client], found[fault, client]
+        if fault in fickle:
+            return (one == WHOLE) is (other == WHOLE)
+        return one == other if made_with[client] == here[client] else kind(one) == kind(other)
+
+    differing = {key: (shown[key], found[key]) for key in shown if not same(*key)}
+    assert differing == {}, f"as on the page, and as found; {COMMAND} writes it anew"
