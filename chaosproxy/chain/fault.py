@@ -84,13 +84,11 @@ class Fault:
     serves_half_close: bool = False
     """The client's FIN alone is not leaving."""
     sees: tuple[type[Event], ...] = (RequestHead, ResponseHead, Trailers, End, Abort)
-    """The control events that are shown to it at rest, if `control` is overridden; it passes on all others anyway. An
-    Interim or a Goaway is shown only to who names it here, at rest and awake."""
+    """Control events that are shown to it at rest, if `control` is overridden; an Interim or Goaway only if it is named here."""
     kind: RecordKind | None = None
     """What records the body has; set by the chain when the head passes, None before and where there are none."""
     records: int = 0
-    """Set by the chain before `reached` and `wake`: how many records have entered. Enough to know, when a time is over,
-    whether something came in between; a limit of the rest would cut the piece in which it lies."""
+    """Set by the chain before `reached` and `wake`: how many records have entered. A limit of the rest would cut a piece."""
     blocked: bool = False
     """Set by the chain before `wake` and `reached`: what is nearer the receiver takes nothing at present."""
     narrow: int = 0
