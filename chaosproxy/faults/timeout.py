@@ -6,7 +6,7 @@ stream that a buffer nearer the upstream has silenced is idle here though its up
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
@@ -47,6 +47,9 @@ class Timeout(FaultSpec):
     """Traffic that does not restart `idle`: `comments`, `ping_events`, `empty_deltas`."""
     then: tuple[Ending, ...] = (Ending("status", status=504), ABORT)
     """How it ends; of a list the first that is possible. Default: 504 while no head has passed, else `abort`."""
+    side: Literal["client"] | None = None
+    """`client`: only the client's side ends, the upstream runs on and is drained, as behind routers that tell no server that
+    its request has taken too long. Default: both."""
 
     @property
     def reads_records(self) -> bool:

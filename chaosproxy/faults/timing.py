@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from chaosproxy.chain.actions import FOREVER, Actions, Finish, Rest
+from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context, Fault
 from chaosproxy.model.messages import Event, ResponseHead
 from chaosproxy.model.units import show_duration
@@ -29,6 +30,7 @@ class RunningTimeout(Fault):
         self._idle = math.inf
         self._between = math.inf
         """Once body has come; from the head until then it is one of the limits."""
+        self._upstream: tuple[Ending, ...] | None = None if spec.side == "client" else ()
         self._head = self._event = False
         if spec.total is not None:
             self._limits["total"] = context.began + spec.total / self._speed
@@ -92,4 +94,4 @@ class RunningTimeout(Fault):
         value: float | None = getattr(self._spec, name)
         detail = f"after {show_duration(value or 0.0)} ({name})"
         self.due = math.inf
-        return (FOREVER, Finish(self._spec.then, f"timeout:{name}", detail=detail))
+        return (FOREVER, Finish(self._spec.then, f"timeout:{name}", self._upstream, detail))

@@ -30,16 +30,24 @@ def limits(
     between_bytes: float | None = None,
     total: float | None = None,
     later: str = "abort",
+    side: str | None = None,
     methods: list[str] | None = None,
 ) -> Plain | None:
-    """A `timeout` with those limits that there are: `first` while no head has passed, afterwards `later`, and `abort` where
-    that cannot be. None if there is no limit."""
+    """A `timeout` with those limits that there are, for all methods or these: `first` while no head has passed, afterwards
+    `later`, and `abort` where that cannot be. None if there is no limit."""
     times = given(first_byte=time(first_byte), between_bytes=time(between_bytes), total=time(total))
     if not times:
         return None
     early = first if "first_byte" in times or "total" in times else None
     then = [one for one in (early, None if later == "abort" else later, "abort") if one is not None]
-    return {"timeout": {**times, "then": then, **given(if_=None if methods is None else {"method": methods})}}
+    return {
+        "timeout": {
+            **times,
+            "then": then,
+            **given(side=side),
+            **given(if_=None if methods is None else {"method": methods}),
+        }
+    }
 
 
 def silence(first: Plain | None, seconds: float | None) -> Plain | None:

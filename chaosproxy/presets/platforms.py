@@ -30,11 +30,12 @@ class Heroku(Preset):
 
     name: ClassVar[str] = "heroku"
     about: ClassVar[str] = (
-        "30 s for the first byte, then a 503 with a page of HTML (H12); from then on 55 s for each next one, then a cut (H15)."
+        "30 s for the first byte, then a 503 with a page of HTML (H12), of which the dyno does not hear; from then on 55 s for "
+        "each next one, then a cut (H15)."
     )
     measured: ClassVar[str] = NOT_MEASURED
     not_measured: ClassVar[str] = (
-        "That the dyno does not hear of an H12, the 1 MB that the router takes from it while a client does not read, "
+        "The 1 MB that the router takes from it while a client does not read, "
         "the keep-alive towards it, what a client that sends gains by it."
     )
     sources: ClassVar[Sequence[Source]] = Figures("platforms", "heroku")
@@ -47,11 +48,8 @@ class Heroku(Preset):
     def faults(self) -> list[Plain]:
         return those(
             [
-                limits(
-                    page(503, "Application error"),
-                    first_byte=self.initial_timeout,
-                    between_bytes=self.rolling_timeout,
-                ),
+                limits(page(503, "Application error"), first_byte=self.initial_timeout, side="client"),
+                limits(between_bytes=self.rolling_timeout),
             ]
         )
 

@@ -283,6 +283,15 @@ def test_once_decided_by_the_head_it_measures_from_what_it_has_missed(play):
     assert play([Timeout(idle=3.0, if_=condition)], [(2.0, PLAIN), (9.0, End())]).not_fired == [("timeout", "if")]
 
 
+def test_the_upstream_may_be_left_to_run_on(play):
+    script = [*TICKS[:3], (60.0, b"data: 4\n\n"), (61.0, End())]
+    early = play([Timeout(first_byte=2.0, side="client")], [(60.0, SSE), (61.0, End())])
+    assert (early.head[0], early.head[1].status, early.cancelled_at) == (2.0, 504, None)
+    played = play([Timeout(between_bytes=5.0, side="client")], script)
+    assert (played.body, played.end[0], played.cancelled_at) == (TICKS[:3], 8.0, None)
+    assert play([Timeout(between_bytes=5.0)], script).cancelled_at == 8.0
+
+
 # ---- the request
 
 

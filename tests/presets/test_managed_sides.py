@@ -61,6 +61,17 @@ async def test_a_server_that_hears_of_its_client_at_once(preset, autojump_clock)
     assert await left(preset, TOLD[preset]) == 2.5
 
 
+async def test_a_dyno_does_not_hear_that_its_request_took_too_long(autojump_clock):
+    served = Origin([Pause(100), SSE, *beats(1, 5)[1:]])
+    async with linked("heroku", served.serve) as proxied, RawClient(proxied.connect()) as client:
+        await client.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        await client.read_until(b"\r\n\r\n", within=ENDLESS)
+        assert client.head.startswith(b"HTTP/1.1 503 ")
+        (seen,) = served.requests
+        await seen.gone.wait()
+    assert seen.left is None
+
+
 async def test_cloudfront_sends_a_get_again_and_a_post_once(autojump_clock):
     for method, times in ((b"GET", [0, 30, 60]), (b"POST", [0])):
         came: list[float] = []
