@@ -23,6 +23,8 @@ TOGETHER = 0.015
 """Seconds between two reads of one burst."""
 FEW = 6
 """Events that flow on before a peer has understood that it should end."""
+NOT_COMPARED = {":status", "transfer-encoding", "content-length", "keep-alive"}
+"""Names that are framing."""
 ROOM = {"seconds": (0.3, 0.2), "late": (0.1, 0.25), "events": (1.5, 0.35), "bytes": (0.0, 0.35)}
 """How far two numbers may be apart: so much, and so large a share of the larger."""
 
@@ -48,15 +50,35 @@ class Observed:
 
 
 def head(seen: Seen, answer: Answer) -> Observed:
-    """When the head came, of an answer whose first event is late."""
+    """When the head came, of an answer whose first event is late, and how it says that the body ends."""
     if answer.head_at is None or answer.status != 200:
         return Observed(f"{answer.status or answer.ending}")
+    framing = f", {answer.framing}" if answer.framing else ""
     if answer.head_at >= seen.sent[-1]:
-        return Observed("at the end")
+        return Observed(f"at the end{framing}")
     if answer.head_at >= seen.sent[0]:
-        return Observed("with the body")
+        return Observed(f"with the body{framing}")
     late = answer.head_at - seen.began
-    return Observed("{late:.1f} s late", {"late": late}) if late >= LATE else Observed("at once")
+    return Observed(f"{{late:.1f}} s late{framing}", {"late": late}) if late >= LATE else Observed(f"at once{framing}")
+
+
+def fields(seen: Seen, answer: Answer) -> Observed:
+    """The names in the head that the origin has not sent, and those that it has sent in vain."""
+    there = set(answer.fields) - NOT_COMPARED
+    added, dropped = sorted(there - seen.fields), sorted(seen.fields - there)
+    adds = f"adds {', '.join(added)}" if added else ""
+    drops = f"drops {', '.join(dropped)}" if dropped else ""
+    return Observed("; ".join(part for part in (adds, drops) if part) or "as they are")
+
+
+def whole(answer: Answer, expected: bytes) -> Observed:
+    """Whether every byte came, in its place."""
+    came = b"".join([data for _, data in answer.body])
+    if came == expected and answer.ending == "clean":
+        return Observed("every byte")
+    return Observed(
+        f"{'some' if came else 'no'} bytes{'' if expected.startswith(came) else ', not those'}, {answer.ending}"
+    )
 
 
 def pattern(seen: Seen, answer: Answer) -> Observed:

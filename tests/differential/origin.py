@@ -9,6 +9,7 @@ Rules: nothing is said that the script does not say. Must not know: what stands 
 
 import contextlib
 import functools
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -25,6 +26,8 @@ SIZE = 400
 LARGE = 600
 """More than the 512 from which on many think that coding is worth it."""
 COUNT = 24
+DENSE = 500
+"""Events that are sent as fast as they are taken."""
 CUT = 8
 """Events before a stream breaks or falls silent."""
 HOLD = 1.0
@@ -72,6 +75,8 @@ class Last:
     """The end that the framing has: the last chunk; the FIN of a close-delimited body; nothing more where all has come."""
 
 
+FIELD = re.compile(r"(?m)^([\w-]+):")
+FRAMING = {"transfer-encoding", "content-length", "connection"}
 Step = Head | Events | Pause | Flood | Last | Ending
 
 
@@ -86,6 +91,7 @@ def _scripts() -> dict[str, list[Step]]:
         scripts |= {
             f"{framing}": _whole(framing, Events(COUNT), count=COUNT),
             f"{framing}-sparse": _whole(framing, Events(5, gap=0.5), count=5),
+            f"{framing}-dense": _whole(framing, Events(DENSE, gap=0.0, size=2000), count=DENSE, size=2000),
             f"{framing}-large": _whole(framing, Events(COUNT, size=LARGE), count=COUNT, size=LARGE),
             f"{framing}-late": _whole(framing, Pause(HOLD), Events(8), count=8),
             f"{framing}-hint": _whole(framing, Events(COUNT), count=COUNT, fields=hint),
@@ -128,6 +134,8 @@ class Seen:
     here: trio.Event = field(default_factory=trio.Event)
     """The request has come."""
     over: trio.Event = field(default_factory=trio.Event)
+    fields: frozenset[str] = frozenset()
+    """The names in its own head, without those that are framing."""
 
     async def arrived(self) -> None:
         """trio.TooSlowError if nobody asks."""
@@ -222,6 +230,7 @@ async def _play(peer: Recorder, script: Sequence[Step], seen: Seen) -> Ending | 
                 framing = step.framing
                 seen.began = trio.current_time()
                 await peer.send(_head(step))
+                seen.fields = frozenset(FIELD.findall(_head(step).decode().lower())) - FRAMING
             case Events():
                 for _ in range(step.count):
                     await _send_event(peer, step, seen, chunked=framing == "chunked")

@@ -24,6 +24,8 @@ class Answer:
     ending: str = "nothing more comes"
     """`clean`, or in the protocol's words."""
     ended_at: float | None = None
+    framing: str = ""
+    """In HTTP/1.1 how the end of the body is told."""
 
     @property
     def events(self) -> int:
@@ -68,8 +70,12 @@ class H1Reading:
         self._decode = decoding(answer.fields)
         if "chunked" in answer.fields.get("transfer-encoding", ""):
             self._chunks = Chunks()
+            answer.framing = "chunked"
         elif "content-length" in answer.fields:
             self._left = int(answer.fields["content-length"])
+            answer.framing = "with length"
+        else:
+            answer.framing = "close-delimited"
 
     def end(self, ending: Ending, at: float) -> None:
         """The connection has ended."""

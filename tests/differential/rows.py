@@ -19,7 +19,15 @@ TEXT = ("length, text/plain",)
 SPARSE = ("chunked, 2 events a second",)
 BREAKS = tuple(f"{framing}, upstream {how}" for framing in ("chunked", "close-delimited") for how in ("FIN", "RST"))
 PATTERNS = ("chunked: head", "chunked", "close-delimited", "length")
-ALL = (*EACH_WAY, *LEAVING, *HALF, "request to the upstream", *STALL)
+ALL = (
+    *EACH_WAY,
+    *LEAVING,
+    *HALF,
+    *STALL,
+    "request to the upstream",
+    "fields of the head",
+    "chunked, as fast as it is taken",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import trio
 from tests.differential import observed
 from tests.differential.client import Client, connected
 from tests.differential.observed import Observed
-from tests.differential.origin import CUT, Origin, Seen
+from tests.differential.origin import CUT, DENSE, Origin, Seen, event
 
 PATIENCE = 9.0
 """Seconds for an answer to end; who has said nothing by then says nothing more."""
@@ -67,6 +67,17 @@ def _broken(script: str) -> Rule:
             return observed.ending(seen, answer, seen.ended)
 
     return rule
+
+
+async def _fields(way: Way) -> Observed:
+    async with way.asked("chunked-hint") as (client, seen):
+        return observed.fields(seen, await client.rest(PATIENCE))
+
+
+async def _dense(way: Way) -> Observed:
+    async with way.asked("chunked-dense") as (client, _):
+        expected = b"".join([event(number, 2000) for number in range(1, DENSE + 1)])
+        return observed.whole(await client.rest(PATIENCE), expected)
 
 
 async def _idle(way: Way) -> Observed:
@@ -151,6 +162,8 @@ async def _request(way: Way) -> Observed:
 def _rules() -> dict[str, Rule]:
     rules: dict[str, Rule] = {
         "request to the upstream": _request,
+        "fields of the head": _fields,
+        "chunked, as fast as it is taken": _dense,
         "silent before the head": _silent,
         "silent after 8 events": _idle,
         "client leaves, events flow": _leaves,
