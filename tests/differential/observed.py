@@ -23,7 +23,7 @@ TOGETHER = 0.015
 """Seconds between two reads of one burst."""
 FEW = 6
 """Events that flow on before a peer has understood that it should end."""
-NOT_COMPARED = {":status", "transfer-encoding", "content-length", "keep-alive"}
+NOT_COMPARED = {":status", "connection", "transfer-encoding", "content-length", "keep-alive"}
 """Names that are framing."""
 ROOM = {"seconds": (0.3, 0.2), "late": (0.1, 0.25), "events": (1.5, 0.35), "bytes": (0.0, 0.35)}
 """How far two numbers may be apart: so much, and so large a share of the larger."""

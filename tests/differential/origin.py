@@ -279,7 +279,7 @@ def _head(head: Head) -> bytes:
         "close": b"Connection: close\r\n",
     }[head.framing]
     kind = b"" if b"Content-Type" in head.fields else b"Content-Type: text/event-stream\r\n"
-    return b"HTTP/1.1 200 OK\r\n" + kind + head.fields + framing + b"\r\n"
+    return b"HTTP/1.1 200 OK\r\nDate: Mon, 30 Nov 2026 12:00:00 GMT\r\n" + kind + head.fields + framing + b"\r\n"
 
 
 @functools.lru_cache(maxsize=4096)
