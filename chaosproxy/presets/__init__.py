@@ -4,6 +4,6 @@ Importing this package makes them known to `presets.preset.PRESETS`. Rules: a pr
 and values. Must not know: the scenario's text, faults, each other.
 """
 
-from chaosproxy.presets import aws, azure, edges, google, nginx, platforms
+from chaosproxy.presets import aws, azure, edges, google, kubernetes, nginx, platforms
 
-__all__ = ["aws", "azure", "edges", "google", "nginx", "platforms"]
+__all__ = ["aws", "azure", "edges", "google", "kubernetes", "nginx", "platforms"]

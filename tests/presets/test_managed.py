@@ -35,6 +35,9 @@ ROWS = [
     Row("azure-appservice", MUTE, "abort", 230, None),
     Row("azure-appservice", SILENT, "abort", 230),
     Row("azure-appservice", beats(200, 800), "clean", 800),
+    Row("kubernetes-ingress", MUTE, "clean", 60, 504),
+    Row("kubernetes-ingress", SILENT, "abort", 60),
+    Row("kubernetes-ingress", beats(55, 220), "clean", 220),
     # A patience of its own for the first byte.
     Row("fastly", MUTE, "clean", 15, 503),
     Row("fastly", late(14), "clean", 24),

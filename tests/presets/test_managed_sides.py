@@ -132,7 +132,10 @@ async def test_apim_gathers_eight_kilobytes(autojump_clock):
     assert client.received.count(b"2000\r\n") == 1
 
 
-@pytest.mark.parametrize(("preset", "kept"), [("aws-alb", 60), ("cloudflare", 400), ("gcp-alb", 610), ("railway", 60)])
+@pytest.mark.parametrize(
+    ("preset", "kept"),
+    [("aws-alb", 60), ("cloudflare", 400), ("gcp-alb", 610), ("railway", 60), ("kubernetes-ingress", 75)],
+)
 async def test_a_kept_connection_is_closed_without_a_word(preset, kept, autojump_clock):
     async with linked(preset, Origin(beats(1, 3)).serve) as proxied, RawClient(proxied.connect()) as client:
         began = trio.current_time()
