@@ -13,8 +13,9 @@ import trio
 from chaosproxy.check.busy import Lateness
 from chaosproxy.check.case import Case
 from chaosproxy.check.client import Client
-from chaosproxy.check.judge import Judged, Setting, judge, prints_as_it_reads
-from chaosproxy.check.runner import Limits, Observed, observe
+from chaosproxy.check.facts import Facts
+from chaosproxy.check.judge import Judged, Setting, beside, judge, prints_as_it_reads
+from chaosproxy.check.runner import Limits, Observed, observe, warm_up
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.units import show_duration
 
@@ -115,9 +116,10 @@ class Examination:
 
     async def run(self) -> Card:
         """Every case that can be run."""
+        await trio.to_thread.run_sync(warm_up)
         self._lateness = Lateness()
         self._setting = Setting(self.limits.timeout)
-        self._protocols: frozenset[str] = frozenset()
+        self._asks: Facts | None = None
         self._results: dict[str, Result] = {}
         self._began = trio.current_time()
         async with trio.open_nursery() as clock:
@@ -134,7 +136,7 @@ class Examination:
                 if self._doubtful(self._results[case.id]):
                     self._results[case.id] = _settled(await self._one(case))
             clock.cancel_scope.cancel()
-        return Card(self.suite, tuple(self._results[case.id] for case in self.cases))
+        return Card(self.suite, tuple(self._compared(self._results[case.id]) for case in self.cases))
 
     async def _beside_others(self, case: Case, limiter: trio.CapacityLimiter) -> None:
         async with limiter:
@@ -152,7 +154,7 @@ class Examination:
         if seen is None or not seen.facts.requests:
             return
         self.limits = replace(self.limits, lead=seen.lead)
-        self._protocols = seen.facts.protocols
+        self._asks = seen.facts
         self._setting = replace(self._setting, streams=prints_as_it_reads(seen.told, seen.facts))
 
     def _left_out(self, case: Case) -> bool:
@@ -160,8 +162,8 @@ class Examination:
         why = ""
         if case.needs_timeout and self.limits.timeout is None:
             why = NO_TIMEOUT
-        elif case.protocol and self._protocols and case.protocol not in self._protocols:
-            why = f"it speaks {', '.join(sorted(self._protocols))} here"
+        elif self._asks is not None:
+            why = beside(case, self._asks.kinds, self._asks.protocols)
         if why:
             self._results[case.id] = Result(case, Judged("not_applicable", None, why))
         return bool(why)
@@ -170,6 +172,14 @@ class Examination:
         if result.observed is None or result.judged.good is not False or result.observed.late < BUSY:
             return False
         return result.judged.verdict in OF_TIME or result.case.waits
+
+    def _compared(self, result: Result) -> Result:
+        """With the case that it is like."""
+        other = self._results.get(result.case.like)
+        if other is None or other.judged.verdict != "whole" or result.judged.verdict != "raised":
+            return result
+        seen = f"{result.judged.seen}; in {other.case.id} it asks again, and has its answer"
+        return replace(result, judged=replace(result.judged, good=False, seen=seen))
 
     def _tell(self, case: Case) -> None:
         done, of = len(self._results), len(self.cases)

@@ -95,6 +95,8 @@ class Case:
     """It is told by Retry-After when to ask again, and is to wait."""
     leaves: Literal["", "interrupted", "by itself"] = ""
     """It is to leave: once it is interrupted, or after its third event."""
+    like: str = ""
+    """Another case, behind whose failure the client asks again: here it is to do the same."""
     neutral: frozenset[VerdictName] = field(default=frozenset())
     """Neither good nor bad: the client can do nothing about it."""
 

@@ -14,7 +14,9 @@ from chaosproxy.judging.calls import told_to_wait
 from chaosproxy.judging.words import left_at
 
 SPREAD = 0.1
-"""Seconds: an answer that came in less came at once."""
+"""Seconds: an answer that came in more came over a time."""
+MOMENT = 0.02
+"""Seconds: one that came in less came at once."""
 _OUT_OF_REACH = {
     "no records": "the answer that it asked for is no stream",
     "not accepted": "it does not offer the coding",
@@ -85,7 +87,7 @@ def facts_of(records: Sequence[ExchangeRecord]) -> Facts:
         out_of_reach=_out_of_reach(first),
         events=sum(record.response.events_out or 0 for record in ordered),
         bytes=sum(record.response.bytes_out for record in ordered),
-        at_once=came >= SPREAD > went,
+        at_once=came >= SPREAD and went < MOMENT,
         spread=went >= SPREAD,
         began=since,
         body_began=deliveries[0][0] if deliveries else None,
@@ -112,4 +114,10 @@ def _wait(one: ExchangeRecord, other: ExchangeRecord) -> Wait:
 
 
 def _out_of_reach(record: ExchangeRecord) -> str:
-    return next((_OUT_OF_REACH[one.reason] for one in record.not_fired if one.reason in _OUT_OF_REACH), "")
+    for missed in record.not_fired:
+        if missed.reason in _OUT_OF_REACH:
+            return _OUT_OF_REACH[missed.reason]
+    ended_well = record.end is not None and record.end.by == "upstream" and record.end.how == "clean"
+    if record.not_fired and not record.faults and ended_well:
+        return "its answer has no such place"
+    return ""

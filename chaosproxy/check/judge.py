@@ -8,7 +8,7 @@ import re
 import signal
 from dataclasses import dataclass
 
-from chaosproxy.check.case import Case, VerdictName, in_seconds
+from chaosproxy.check.case import Case, Kind, VerdictName, in_seconds
 from chaosproxy.check.facts import Facts
 from chaosproxy.check.told import Told, says_incomplete
 from chaosproxy.judging.words import ms
@@ -42,11 +42,10 @@ class Setting:
 
 def judge(case: Case, told: Told, facts: Facts, setting: Setting) -> Judged:
     """What the client made of a case."""
-    beside = _beside(case, facts)
-    if beside:
-        return Judged("not_applicable", None, beside)
     if not facts.requests:
         return _never_asked(told)
+    if why := beside(case, facts.kinds, facts.protocols) or facts.out_of_reach:
+        return Judged("not_applicable", None, why)
     if case.leaves:
         return _leaving(case, told, facts)
     verdict, seen = _answer(case, told, facts, setting)
@@ -59,15 +58,13 @@ def judge(case: Case, told: Told, facts: Facts, setting: Setting) -> Judged:
     return Judged(verdict, good, "; ".join(part for part in (seen, extra) if part))
 
 
-def _beside(case: Case, facts: Facts) -> str:
-    """Why the case is not about this client."""
-    if not facts.requests:
-        return ""
-    if case.kinds and not case.kinds & facts.kinds:
-        return f"it asks for {', '.join(sorted(facts.kinds))}: the case is about {', '.join(sorted(case.kinds))}"
-    if case.protocol and case.protocol not in facts.protocols:
-        return f"it speaks {', '.join(sorted(facts.protocols))} here"
-    return facts.out_of_reach
+def beside(case: Case, kinds: frozenset[Kind], protocols: frozenset[str]) -> str:
+    """Why the case is not about a client that asks for these."""
+    if case.kinds and not case.kinds & kinds:
+        return f"it asks for {', '.join(sorted(kinds))}: the case is about {', '.join(sorted(case.kinds))}"
+    if case.protocol and case.protocol not in protocols:
+        return f"it speaks {', '.join(sorted(protocols))} here"
+    return ""
 
 
 def _never_asked(told: Told) -> Judged:
@@ -99,8 +96,6 @@ def _answer(case: Case, told: Told, facts: Facts, setting: Setting) -> tuple[Ver
             return "loops", f"still asking after {counted(facts.requests, 'request')}, {had}"
         return "hangs", f"still there {show_duration(round(told.ended, 1))} after it began, {had}"
     if told.outcome == "raised":
-        if reading.again:
-            return "duplicated", f"{had}, then {_complaint(told)}"
         return "raised", f"{_complaint(told)}, {had}"
     if reading.whole:
         if told.outcome == "flagged" or says_incomplete(told.finish):

@@ -1,6 +1,6 @@
 """Answers that end too soon, or in a way that does not say so. Must not know: how a client is judged."""
 
-from chaosproxy.check.case import EITHER, SAYS_SO, WHOLE, Case, Rule, of_theme
+from chaosproxy.check.case import EITHER, SAYS_SO, WHOLE, Case, Kind, Rule, of_theme
 
 SOUND = Rule(
     "sound",
@@ -27,6 +27,9 @@ ONCE = Rule(
     "Once something was shown, the whole is not asked for again behind it.",
     "Retry by yourself only before the first token; later raise, or take back what was shown.",
 )
+
+WITH_LAST_WORD: frozenset[Kind] = frozenset({"chat", "completions", "responses", "messages", "ollama"})
+"""The interfaces that have one."""
 
 CASES = of_theme(
     "endings",
@@ -164,6 +167,7 @@ CASES = of_theme(
             title="all came, the last word too; then the connection is closed without the last chunk",
             rule=DONE,
             good=EITHER,
+            kinds=WITH_LAST_WORD,
             suite="full",
             source="openai/openai-python PR #3510",
             scenario="faults: [{cut: {at: {terminal: after}, then: fin}}]",
@@ -173,6 +177,7 @@ CASES = of_theme(
             title="all came, the last word too; then the connection is reset",
             rule=DONE,
             good=EITHER,
+            kinds=WITH_LAST_WORD,
             suite="full",
             source="psf/requests PR #2833, python/cpython #129264",
             scenario="faults: [{stall: {at: {terminal: after}, for: 100ms}}, {cut: {at: end, then: rst}}]",
@@ -181,7 +186,8 @@ CASES = of_theme(
             id="open-behind-last-word",
             title="all came, the last word too; the response stays open",
             rule=DONE,
-            good=EITHER,
+            good=WHOLE,
+            kinds=WITH_LAST_WORD,
             suite="full",
             source="openai/openai-python PR #3510",
             scenario="faults: [{stall: {at: {terminal: after}, for: forever}}]",
@@ -190,7 +196,8 @@ CASES = of_theme(
             id="never-closed",
             title="a body that the connection's end would end, and it never does",
             rule=DONE,
-            good=EITHER,
+            good=WHOLE,
+            kinds=WITH_LAST_WORD,
             suite="full",
             source="anistark/wasmrun PR #111, openai/openai-python PR #3510",
             scenario="faults: [{framing: close_delimited}, {linger: forever}]",

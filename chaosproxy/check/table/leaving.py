@@ -37,6 +37,7 @@ CASES = of_theme(
             source="bman654/clodex #170",
             scenario="rules: []",
             gap="300ms",
+            silence="3s",
         ),
         Case(
             id="leave-close",
@@ -48,12 +49,14 @@ CASES = of_theme(
             source="bman654/clodex #170",
             scenario="rules: []",
             gap="300ms",
+            silence="3s",
         ),
         Case(
             id="kept-then-closed",
             title="503 over a connection that is said to be kept, and is closed at once; then all is well",
             rule=STALE,
             good=EITHER,
+            like="503-once",
             suite="full",
             source="aio-libs/aiohttp #7297, opencollective/opencollective-api PR #12160",
             scenario=(

@@ -1,0 +1,75 @@
+"""The card against clients of which it is known what they do: one that does everything right, and those that do one thing
+wrong each."""
+
+import pytest
+import trio
+
+from chaosproxy.check.card import Card, Examination
+from chaosproxy.check.client import InProcess
+from chaosproxy.check.runner import Limits
+from chaosproxy.check.table import CASES
+from tests.check.clients.good import Good
+from tests.check.clients.wrong import WRONG
+
+TIMEOUT = 1.0
+LIMITS = Limits(patience=1.5, start=20, loop=4, timeout=TIMEOUT)
+ELSEWHERE = {"whole", "fin", "clean-early", "no-last-word", "error-event", "json-200", "503-once", "crlf", "comments"}
+"""Cases in which a client that breaks one rule is to be found good, unless they are of that rule."""
+COMMANDS = {"interrupt"}
+"""A function cannot be interrupted."""
+WRONGS = [(rule, kind) for rule, kinds in WRONG.items() for kind in kinds]
+AT_A_TIME = 12
+
+
+class Trying:
+    """A client of each case's own."""
+
+    def __init__(self, kind: type[Good]) -> None:
+        self._kind = kind
+
+    async def run(self, at, watch):
+        return await InProcess(self._kind(TIMEOUT, at.case).ask).run(at, watch)
+
+
+def cases_for(rule):
+    return [case for case in CASES if (case.id in ELSEWHERE or case.rule.id == rule) and case.protocol != "h2"]
+
+
+@pytest.fixture(scope="module")
+def cards() -> dict[type[Good], Card]:
+    """Of all of them, several at a time: mostly they wait."""
+    made = {}
+
+    async def examine(kind, cases, limiter):
+        async with limiter:
+            made[kind] = await Examination(Trying(kind), cases, limits=LIMITS, jobs=8).run()
+
+    async def all_of_them():
+        limiter = trio.CapacityLimiter(AT_A_TIME)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(examine, Good, [case for case in CASES if case.suite != "slow"], limiter)
+            for rule, kind in WRONGS:
+                nursery.start_soon(examine, kind, cases_for(rule), limiter)
+
+    trio.run(all_of_them)
+    return made
+
+
+def test_who_does_everything_right_has_a_clean_card(cards):
+    results = cards[Good].results
+    assert {result.case.id: result.judged for result in results if result.judged.good is False} == {}
+    left_out = {result.case.id for result in results if result.judged.verdict == "not_applicable"}
+    beside = {case.id for case in CASES if case.protocol == "h2" or (case.kinds and "chat" not in case.kinds)}
+    assert left_out == beside | COMMANDS
+
+
+@pytest.mark.parametrize(("rule", "kind"), WRONGS, ids=[kind.__name__ for _, kind in WRONGS])
+def test_who_breaks_one_rule_fails_that_rule_alone(cards, rule, kind):
+    failed = {result.case: result.judged.seen for result in cards[kind].results if result.judged.good is False}
+    assert failed
+    if rule != "sound":  # which shows everywhere
+        assert {case.rule.id for case in failed} == {rule}, failed
+
+
+def test_each_rule_has_somebody_who_breaks_it():
+    assert {case.rule.id for case in CASES if case.protocol != "h2"} == WRONG.keys()
