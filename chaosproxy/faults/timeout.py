@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 from chaosproxy.chain.endings import ABORT, Ending
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.faults.ignoring import IgnoringTimeout
+from chaosproxy.faults.lazy_timing import LazyTimeout
 from chaosproxy.faults.timing import RunningTimeout
 from chaosproxy.framing.traffic import KeepAlive
 from chaosproxy.model.units import Duration
@@ -41,6 +42,9 @@ class Timeout(FaultSpec):
     have that wait longer for the first byte than for the next. Stopped as `idle` is."""
     response: Duration | None = None
     """From the request's end to the end of the answer: Envoy's `timeout` of a route."""
+    lazy: Duration | None = None
+    """A timer of `between_bytes` that would be moved by less than this stays where it is, so that the silence that ends it is
+    up to so much shorter: nginx saves itself the work (300ms)."""
     total: Duration | None = None
     """From the request's first byte to the end."""
     ignore: tuple[KeepAlive, ...] = ()
@@ -68,6 +72,10 @@ class Timeout(FaultSpec):
             found.append((("ignore",), "ignore is about idle: give an idle too"))
         elif self.ignore and self.between_bytes is not None:
             found.append((("ignore",), "to between_bytes every byte is one; give it a timeout of its own"))
+        if self.lazy is not None and self.between_bytes is None:
+            found.append((("lazy",), "lazy is about between_bytes: give one too"))
+        elif self.lazy is not None and self.idle is not None:
+            found.append((("lazy",), "to idle every byte is one; give it a timeout of its own"))
         if self.way is Way.REQUEST and any(getattr(self, limit) is not None for limit in LIMITS[:4]):
             message = (
                 "a request has no first_byte, first_event, between_bytes and response: they are times of the answer"
@@ -76,4 +84,6 @@ class Timeout(FaultSpec):
         return found
 
     def start(self, context: Context) -> Fault:
+        if self.lazy:
+            return LazyTimeout(self, context)
         return IgnoringTimeout(self, context) if self.ignore else RunningTimeout(self, context)

@@ -11,7 +11,8 @@ from chaosproxy.faults import Blackhole, Buffer, Latency, Timeout
 from chaosproxy.framing.blocks import LIMIT
 from chaosproxy.model.messages import Abort, Data, End, Interim, ResponseHead
 from chaosproxy.model.vocabulary import Framing, Way
-from chaosproxy.testing.play import POST, SSE, Upload
+from chaosproxy.testing import check_fault
+from chaosproxy.testing.play import GET, POST, SSE, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]
 WHOLE = [*TICKS, (9.0, End())]
@@ -46,6 +47,59 @@ def test_the_status_line_stops_it_and_a_100_does_not(play):
 def test_an_answer_before_the_requests_end_was_not_late(play):
     script = [(1.0, SSE), (2.0, Upload(End())), (9.0, End())]
     assert play([Timeout(first_byte=2.0)], script, request=POST).fired == []
+
+
+# ---- lazy: the timer of between_bytes
+
+
+def spaced(gap, count, *, first=0.0):
+    return [(round(first + gap * number, 9), b"data: x\n\n") for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("gap", "count", "silent_for"),
+    [
+        (0.02, 30, 1.72),  # the last at 580 ms; set at 0 and 300 ms
+        (0.1, 6, 1.8),  # the last at 500 ms; set at 0 and 300 ms
+        (0.1, 7, 2.0),  # at 600 ms it is moved
+        (0.3, 4, 2.0),
+        (0.35, 5, 2.0),
+        (0.29, 2, 1.71),
+    ],
+)
+def test_a_lazy_timer_is_not_moved_by_less(play, gap, count, silent_for):
+    script = [(0.0, SSE), *spaced(gap, count)]
+    timeout = Timeout(first_byte=2.0, between_bytes=2.0, lazy=0.3)
+    assert play([timeout], script).fired == over("between_bytes", round(script[-1][0] + silent_for, 9), after="2s")
+    assert play([Timeout(between_bytes=2.0)], script).fired[0][0] == round(script[-1][0] + 2.0, 9)
+
+
+def test_the_head_moves_it_too_but_not_by_less(play):
+    lazy = Timeout(first_byte=2.0, between_bytes=2.0, lazy=0.3)
+    assert play([lazy], [(0.2, SSE)]).end[0] == 2.0
+    assert play([lazy], [(0.3, SSE)]).end[0] == 2.3
+    assert play([lazy], [(2.5, SSE)]).head[1].status == 504
+    alone = Timeout(between_bytes=2.0, lazy=0.3)
+    assert play([alone], [(0.2, SSE)]).end[0] == 2.2
+
+
+def test_a_lazy_timer_stands_still_while_the_output_is_blocked(play):
+    timeout = Timeout(between_bytes=2.0, lazy=0.3)
+    script = [(0.0, b"x" * 10), (9.0, 100), (9.5, b"y"), (9.6, End())]
+    played = play([timeout], script, head=PLAIN, room=0, window=5)
+    assert played.fired == []
+    silent = [(0.0, b"x" * 10), (9.0, 100)]
+    assert play([timeout], silent, head=PLAIN, room=0, window=5).fired == over("between_bytes", 11.0, after="2s")
+
+
+def test_a_lazy_one_keeps_its_other_limits(play):
+    timeout = Timeout(between_bytes=2.0, lazy=0.3, total=3.5, first_event=1.5)
+    assert play([timeout], WHOLE).fired == over("total", 3.5, after="3.5s")
+    quiet = [(0.5, PING), (1.4, PING)]
+    assert play([timeout], quiet).fired == over("first_event", 1.5, after="1.5s")
+    check_fault(timeout)
+    quick = Timeout(between_bytes=2.0, lazy=0.3)
+    assert play([quick], [(0.0, SSE)], context=Context(Random(0), GET, speed=10)).end[0] == 0.2
 
 
 # ---- first_event
@@ -329,6 +383,8 @@ def test_silence_of_the_answer_is_nothing_to_a_timeout_of_the_request(play):
         ({"between_bytes": 1.0, "way": Way.REQUEST}, ("way",), "times of the answer"),
         ({"response": 1.0, "way": Way.REQUEST}, ("way",), "times of the answer"),
         ({"between_bytes": 1.0, "idle": 1.0, "ignore": ("comments",)}, ("ignore",), "a timeout of its own"),
+        ({"total": 1.0, "lazy": 0.3}, ("lazy",), "give one too"),
+        ({"between_bytes": 1.0, "idle": 1.0, "lazy": 0.3}, ("lazy",), "a timeout of its own"),
     ],
 )
 def test_impossible_combinations(parameters, path, words):
