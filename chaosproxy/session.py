@@ -79,6 +79,8 @@ class Closing(StrEnum):
 
     FIN = "fin"
     """Shut down for writing (under TLS close_notify first), read and discard until EOF or 2 s, close."""
+    AT_ONCE = "at_once"
+    """The same, and what the socket has not taken by then is lost."""
     RST = "rst"
     NO_CLOSE_NOTIFY = "no_close_notify"
     SILENCE = "silence"

@@ -173,6 +173,7 @@ def _ending(event: Abort) -> str:
     how = {
         Manner.FIN: "FIN, no last chunk",
         Manner.RESET: "TCP RST" if event.scope.value == "connection" else "FIN, no last chunk",
+        Manner.AT_ONCE: "FIN, no last chunk",
         Manner.MID_CHUNK: "FIN inside a chunk",
         Manner.NO_CLOSE_NOTIFY: "FIN without close_notify",
         Manner.GOAWAY: "GOAWAY",

@@ -116,6 +116,8 @@ class Finish:
     it has the whole request."""
     detail: str = ""
     """For the journal, behind what was done: `after event 3`."""
+    overtakes: bool = False
+    """What waits to be taken nearer the client is lost, and does not keep the end waiting; of an `abort` or a `stream`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from chaosproxy.chain.line import Line
 from chaosproxy.chain.place import Place
 from chaosproxy.chain.placed import Noted, Placed
 from chaosproxy.chain.relay import Relay, watches_request
-from chaosproxy.chain.resolve import chosen, events_of, made, survives
+from chaosproxy.chain.resolve import chosen, events_of, made, overtaking, survives
 from chaosproxy.chain.stage import Stage
 from chaosproxy.chain.tape import Tape
 from chaosproxy.errors import FaultBug
@@ -186,6 +186,8 @@ class Chain(Leaving):
         ending = chosen(finish, out)
         self.note(place, "fired", finish.detail if finish.upstream else f"{ending} {finish.detail}".rstrip(), now)
         result = made(ending, finish.cause, out)
+        if finish.overtakes and isinstance(result, tuple):
+            result = tuple(map(overtaking, result))
         if survives(ending, out):
             self._let_go(out, result if isinstance(result, tuple) else (), now)
             self._settle_across(place, now)

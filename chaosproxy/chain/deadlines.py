@@ -52,6 +52,7 @@ def plan(line: "Line", now: float) -> None:
                 rings = min(rings, time + delays)
         if (stage.rest is not None or stage.hears_of_room) and stage.idles and not stage.next.has_room(now):
             _stop_clock(stage, line, now)
+            rings = min(rings, stage.timer_due(now))
     line.unseen, line.rings, line.due = unseen, rings, min(rings, due)
 
 
@@ -69,6 +70,8 @@ def _stop_clock(stage: Stage, line: "Line", now: float) -> None:
     """The output of `stage` is blocked: silence does not count, if it counts at all."""
     if stage.stopped is None and stage.idles:
         stage.stopped = now
+        if stage.rest is None:
+            stage.fault.blocks(now)
         line.stopped = [*line.stopped, stage]
 
 

@@ -32,7 +32,6 @@ class Context:
     protocol: str = "http/1.1"
     """The client's: `http/1.1` or `h2`."""
     tls: bool = False
-    """The client's connection is under TLS."""
     connection: int = 1
     """The number of the client's connection."""
     stream: int = 1
@@ -139,6 +138,9 @@ class Fault:
     def full(self, now: float) -> Actions:
         """`held` has reached `capacity` and more wants to enter. May release; answering nothing is backpressure."""
         return ()
+
+    def blocks(self, now: float) -> None:
+        """While awake, of one with `unblocked`: what is nearer the receiver takes nothing from now on. It may set `due`."""
 
     def unblocked(self, since: float, now: float) -> Actions:
         """While awake: what is nearer the receiver takes again, after it had taken nothing from `since` on."""

@@ -3,6 +3,7 @@
 Must not know: how a session writes it, which fault asks.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chaosproxy.chain.actions import Finish, Reply
@@ -93,6 +94,13 @@ def made(ending: Ending, cause: str, out: "Place") -> tuple[Event, ...] | Reply:
             return (Abort(cause, proxy, connection, Manner.GOAWAY, ending.code, last),)
         case _:
             return (Abort(cause, proxy, stream, Manner.RESET, INTERNAL_ERROR),)
+
+
+def overtaking(event: Event) -> Event:
+    """An Abort of one stream that waits for nothing in front of it."""
+    if isinstance(event, Abort) and event.scope is Scope.STREAM and event.manner is Manner.RESET:
+        return replace(event, manner=Manner.AT_ONCE)
+    return event
 
 
 def _clean(ending: Ending, out: "Place") -> tuple[Event, ...]:

@@ -1,8 +1,8 @@
 """`timeout`: the machine gives up on a stream that is late, silent or long.
 
 Imitates nginx's `proxy_read_timeout` and a balancer's idle timeout (`idle`), a gateway's limit on the first byte
-(`first_byte`) and on each next one (`between_bytes`), clients' and platforms' limits on the whole exchange (`total`). A
-stream that a buffer nearer the upstream has silenced is idle here though its upstream is healthy.
+(`first_byte`) and on each next one (`between_bytes`), clients' and platforms' limits on the whole exchange (`total`),
+nginx's `send_timeout` and others' limits on a client that does not read (`blocked`). A stream that a buffer nearer the upstream has silenced is idle here though its upstream is healthy.
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,12 @@ from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.faults.ignoring import IgnoringTimeout
 from chaosproxy.faults.lazy_timing import LazyTimeout
 from chaosproxy.faults.timing import RunningTimeout
+from chaosproxy.faults.unread import UnreadTimeout
 from chaosproxy.framing.traffic import KeepAlive
 from chaosproxy.model.units import Duration
 from chaosproxy.model.vocabulary import Way
 
-LIMITS = ("first_byte", "first_event", "between_bytes", "response", "idle", "total")
+LIMITS = ("first_byte", "first_event", "between_bytes", "response", "idle", "total", "blocked")
 """What may be limited; the first four are of a response alone."""
 
 
@@ -47,6 +48,9 @@ class Timeout(FaultSpec):
     up to so much shorter: nginx saves itself the work (300ms)."""
     total: Duration | None = None
     """From the request's first byte to the end."""
+    blocked: Duration | None = None
+    """The longest time that what stands nearer the client takes nothing, though more is to come: a client that does not read.
+    What was not sent by then is lost. (Less than 64KiB is nothing, and so is what waits at the end of an answer.)"""
     ignore: tuple[KeepAlive, ...] = ()
     """Traffic that does not restart `idle`: `comments`, `ping_events`, `empty_deltas`."""
     then: tuple[Ending, ...] = (Ending("status", status=504), ABORT)
@@ -72,6 +76,8 @@ class Timeout(FaultSpec):
             found.append((("ignore",), "ignore is about idle: give an idle too"))
         elif self.ignore and self.between_bytes is not None:
             found.append((("ignore",), "to between_bytes every byte is one; give it a timeout of its own"))
+        if self.blocked is not None and any(getattr(self, limit) is not None for limit in LIMITS[:-1]):
+            found.append((("blocked",), "blocked is about the machine's other side; give it a timeout of its own"))
         if self.lazy is not None and self.between_bytes is None:
             found.append((("lazy",), "lazy is about between_bytes: give one too"))
         elif self.lazy is not None and self.idle is not None:
@@ -84,6 +90,8 @@ class Timeout(FaultSpec):
         return found
 
     def start(self, context: Context) -> Fault:
+        if self.blocked is not None:
+            return UnreadTimeout(self, context)
         if self.lazy:
             return LazyTimeout(self, context)
         return IgnoringTimeout(self, context) if self.ignore else RunningTimeout(self, context)

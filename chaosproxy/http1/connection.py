@@ -246,6 +246,8 @@ class Connection(ABC):
                 if half:
                     self._outgoing.append(half)
                 self._over(Closing.FIN)
+            case Manner.AT_ONCE:
+                self._over(Closing.AT_ONCE)
             case Manner.RESET | Manner.FIN | Manner.GOAWAY:
                 if broken := self._encoder.broken_off():
                     self._outgoing.append(broken)

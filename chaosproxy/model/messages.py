@@ -126,6 +126,7 @@ class Abort:
     | scope, manner               | HTTP/1                                   | HTTP/2                                  |
     |-----------------------------|------------------------------------------|-----------------------------------------|
     | STREAM, RESET or FIN        | FIN, no last chunk                       | RST_STREAM(code); siblings live         |
+    | STREAM, AT_ONCE             | the same, and what was not sent is lost  | the same                                |
     | STREAM, MID_CHUNK           | chunk announced longer than sent, FIN    | RST_STREAM(code)                        |
     | STREAM, SILENCE             | nothing more, socket open                | nothing more on that stream             |
     | CONNECTION, FIN             | FIN, no last chunk                       | FIN of the whole connection             |

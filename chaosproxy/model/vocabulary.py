@@ -45,6 +45,7 @@ class Manner(StrEnum):
 
     RESET = "reset"
     FIN = "fin"
+    AT_ONCE = "at_once"
     MID_CHUNK = "mid_chunk"
     NO_CLOSE_NOTIFY = "no_close_notify"
     GOAWAY = "goaway"

@@ -24,6 +24,7 @@ READS_PER_TURN = 4
 """So that no connection starves another."""
 TURN = 0.002
 """Seconds after which a connection lets the others have their turn, and reads less at once where one read took longer."""
+_FINS = (Closing.FIN, Closing.AT_ONCE)
 LEAST = 4096
 """Bytes of a read at least; what brings less is not timed."""
 
@@ -240,7 +241,7 @@ class Connection(Output):
         if closing is self._ending:
             return
         self._ending = closing
-        if closing is Closing.HALF or (closing is Closing.FIN and not (self.wire or self.lingering)):
+        if closing is Closing.HALF or (closing in _FINS and not (self.wire or self.lingering)):
             self.transport.fin()  # now: in the reader's next turn it would stand behind whatever else is done in this one
         if closing is not Closing.HALF and closing is not Closing.SILENCE:
             self.leave()

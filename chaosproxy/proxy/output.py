@@ -104,9 +104,10 @@ class Output(ABC):
         self._spawn(self._drain)
 
     def _hurry(self) -> None:
-        """A reset waits for what is before it no longer than `RESET_WAIT`."""
-        if self.session.closing is Closing.RST and self._patience.deadline == math.inf:
-            self._patience.deadline = trio.current_time() + RESET_WAIT
+        """A reset waits for what is before it no longer than `RESET_WAIT`, and some ends do not wait at all."""
+        patience = {Closing.RST: RESET_WAIT, Closing.AT_ONCE: 0.0}.get(self.session.closing or Closing.FIN)
+        if patience is not None and self._patience.deadline == math.inf:
+            self._patience.deadline = trio.current_time() + patience
 
     async def _drain(self) -> None:
         """The writer task: lives from the moment the socket is full until it has taken everything."""
@@ -130,8 +131,12 @@ class Output(ABC):
         if self._patience.cancelled_caught:
             queue.clear()
             self.session.outgoing()  # which would follow what was not sent
-        self.blocked = False
-        self.flush()
+            self.blocked = False
+            assert self.session.closing is not None
+            self.act_on_closing(self.session.closing)
+        else:
+            self.blocked = False
+            self.flush()
         if not self.broken:
             self.writable(trio.current_time())
 

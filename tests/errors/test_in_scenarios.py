@@ -226,7 +226,7 @@ FILE = {
     ),
     "a timeout of nothing": (
         "version: 1\nfaults:\n  - timeout: {}\n",
-        "3:14: timeout needs one of first_byte, first_event, between_bytes, response, idle, total",
+        "3:14: timeout needs one of first_byte, first_event, between_bytes, response, idle, total, blocked",
     ),
     "records behind a coding": (
         "version: 1\nfaults:\n  - compress: gzip\n  - cut: {at: {event: 3}}\n",

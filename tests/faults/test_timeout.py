@@ -10,7 +10,7 @@ from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Blackhole, Buffer, Latency, Timeout
 from chaosproxy.framing.blocks import LIMIT
 from chaosproxy.model.messages import Abort, Data, End, Interim, ResponseHead
-from chaosproxy.model.vocabulary import Framing, Way
+from chaosproxy.model.vocabulary import Framing, Manner, Way
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, SSE, Upload
 
@@ -100,6 +100,45 @@ def test_a_lazy_one_keeps_its_other_limits(play):
     check_fault(timeout)
     quick = Timeout(between_bytes=2.0, lazy=0.3)
     assert play([quick], [(0.0, SSE)], context=Context(Random(0), GET, speed=10)).end[0] == 0.2
+
+
+# ---- blocked: a client that does not read
+
+
+UNREAD = Timeout(blocked=2.0)
+PIECES = [(float(number), b"0123456789") for number in range(1, 5)]
+
+
+def test_what_is_not_taken_for_so_long_ends_it_and_what_waits_is_lost(play):
+    played = play([UNREAD], PIECES, head=PLAIN, room=10, window=10)
+    assert played.fired == over("blocked", 4.0, after="2s")  # the second piece fills what is behind, at 2
+    assert (played.data, played.end[0], played.end[1].manner) == (b"0123456789", 4.0, Manner.AT_ONCE)
+    assert (played.end[1].cause, played.cancelled_at) == ("timeout:blocked", 4.0)
+
+
+def test_who_takes_a_little_in_time_begins_anew(play):
+    script = [*PIECES[:2], (3.9, 10), *PIECES[3:]]
+    played = play([UNREAD], script, head=PLAIN, room=10, window=10)
+    assert played.fired == over("blocked", 6.0, after="2s")
+    assert played.data == b"0123456789" * 2
+
+
+def test_silence_is_nothing_to_it(play):
+    assert play([UNREAD], [(0.5, SSE), (100.0, b"data: 1\n\n"), (200.0, End())]).fired == []
+
+
+def test_behind_a_machine_that_takes_for_itself_nothing_is_blocked(play):
+    takes = Latency(delay=0.001, capacity=1000)
+    played = play([UNREAD, takes], PIECES, head=PLAIN, room=10, window=10)
+    assert [fault for _, fault, _ in played.fired] == ["latency"]
+
+
+def test_over_http2_it_may_be_said_in_another_way(play):
+    spec = Timeout(blocked=2.0, then=(Ending("stream", code=1),))
+    over_h2 = Context(Random(0), GET, protocol="h2")
+    played = play([spec], PIECES, head=PLAIN, room=10, window=10, context=over_h2, split=True)
+    assert (played.end[1].code, played.end[1].manner) == (1, Manner.AT_ONCE)
+    check_fault(UNREAD)
 
 
 # ---- first_event
@@ -383,6 +422,7 @@ def test_silence_of_the_answer_is_nothing_to_a_timeout_of_the_request(play):
         ({"between_bytes": 1.0, "way": Way.REQUEST}, ("way",), "times of the answer"),
         ({"response": 1.0, "way": Way.REQUEST}, ("way",), "times of the answer"),
         ({"between_bytes": 1.0, "idle": 1.0, "ignore": ("comments",)}, ("ignore",), "a timeout of its own"),
+        ({"blocked": 1.0, "idle": 1.0}, ("blocked",), "a timeout of its own"),
         ({"total": 1.0, "lazy": 0.3}, ("lazy",), "give one too"),
         ({"between_bytes": 1.0, "idle": 1.0, "lazy": 0.3}, ("lazy",), "a timeout of its own"),
     ],
