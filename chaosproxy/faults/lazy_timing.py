@@ -27,6 +27,13 @@ class LazyTimeout(RunningTimeout):
         self._lazy = (spec.lazy or 0.0) / context.speed - _EXACTLY
         self._limit = (spec.between_bytes or math.inf) / context.speed
 
+    def request_end(self, now: float) -> Actions:
+        actions = super().request_end(now)
+        if not self._head:
+            return actions
+        self.due = min(self._limits.values())  # an answer may be early
+        return ()
+
     def control(self, event: Event, now: float) -> Actions:
         set_before = self._limits.get("first_byte", -math.inf)
         actions = super().control(event, now)

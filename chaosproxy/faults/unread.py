@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from chaosproxy.chain.actions import FOREVER, Actions, Finish
+from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context, Fault
 from chaosproxy.model.units import show_duration
 
@@ -20,6 +21,7 @@ class UnreadTimeout(Fault):
     def __init__(self, spec: "Timeout", context: Context) -> None:
         assert spec.blocked is not None
         self._then = spec.then
+        self._upstream: tuple[Ending, ...] | None = None if spec.side == "client" else ()
         self._limit = spec.blocked / context.speed
         self._detail = f"after {show_duration(spec.blocked)} (blocked)"
 
@@ -32,4 +34,4 @@ class UnreadTimeout(Fault):
 
     def wake(self, now: float) -> Actions:
         self.due = math.inf
-        return (FOREVER, Finish(self._then, "timeout:blocked", detail=self._detail, overtakes=True))
+        return (FOREVER, Finish(self._then, "timeout:blocked", self._upstream, self._detail, overtakes=True))

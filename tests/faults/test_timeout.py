@@ -92,6 +92,14 @@ def test_a_lazy_timer_stands_still_while_the_output_is_blocked(play):
     assert play([timeout], silent, head=PLAIN, room=0, window=5).fired == over("between_bytes", 11.0, after="2s")
 
 
+def test_a_lazy_one_hears_of_the_requests_end_behind_the_head_too(play):
+    script = [(0.0, SSE), (0.5, b"data: 1\n\n"), (1.0, Upload(End())), (1.5, b"data: 2\n\n")]
+    timeout = Timeout(between_bytes=2.0, lazy=0.3, response=5.0)
+    assert play([timeout], script, request=POST).fired == over("between_bytes", 3.5, after="2s")
+    longer = [*script, *((float(second), b"data: x\n\n") for second in range(2, 9))]
+    assert play([timeout], longer, request=POST).fired == over("response", 6.0, after="5s")
+
+
 def test_a_lazy_one_keeps_its_other_limits(play):
     timeout = Timeout(between_bytes=2.0, lazy=0.3, total=3.5, first_event=1.5)
     assert play([timeout], WHOLE).fired == over("total", 3.5, after="3.5s")
