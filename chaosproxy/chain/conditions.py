@@ -3,7 +3,8 @@
 Strings are globs by the same rules as `match`. Must not know: where the fault stands.
 """
 
-from chaosproxy.chain.fault import Condition, Context
+from chaosproxy.chain.condition import Condition
+from chaosproxy.chain.fault import Context
 from chaosproxy.model.globs import glob
 from chaosproxy.model.headers import Headers, first, values
 from chaosproxy.model.messages import RequestHead, ResponseHead

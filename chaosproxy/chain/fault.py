@@ -12,11 +12,12 @@ from random import Random
 from typing import ClassVar, TypeVar
 
 from chaosproxy.chain.actions import FOREVER, Actions, Note, PassOn, Rest
+from chaosproxy.chain.condition import Condition
 from chaosproxy.chain.session_fault import SessionFault
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
-from chaosproxy.model.vocabulary import BodyFraming, BothWays, Moment, Way
+from chaosproxy.model.vocabulary import BothWays, Moment, Way
 
 BODY = Trigger(moment=Moment.BODY)
 """Where a fault acts that may have an `at:` and has none."""
@@ -45,21 +46,6 @@ class Context:
     """The IP address of a connection's peer, for who acts on the connection; empty where it has none."""
     shared: object = None
     """What `FaultSpec.share` has made: the same for every exchange that meets this fault."""
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """`if:` narrows a fault to some exchanges. Strings are globs (`*`, `?`); values compare as in `match`."""
-
-    content_type: str | tuple[str, ...] | None = None
-    status: int | str | None = None
-    headers: tuple[tuple[str, str], ...] = ()
-    without_headers: tuple[tuple[str, str], ...] = ()
-    client_headers: tuple[tuple[str, str], ...] = ()
-    without_client_headers: tuple[tuple[str, str], ...] = ()
-    method: str | tuple[str, ...] | None = None
-    protocol: str | None = None
-    framing: BodyFraming | tuple[BodyFraming, ...] | None = None
 
 
 class Fault:

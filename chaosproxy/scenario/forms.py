@@ -8,8 +8,8 @@ from typing import Any, cast, get_args
 
 import re2
 
+from chaosproxy.chain.condition import Condition
 from chaosproxy.chain.endings import Ending, EndingKind
-from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.model import codes
 from chaosproxy.model.vocabulary import BodyFraming, Moment

@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import yaml
 
+from chaosproxy.chain.condition import Condition
 from chaosproxy.chain.endings import Ending
-from chaosproxy.chain.fault import Condition, FaultSpec
+from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.judging.check import Check
 from chaosproxy.model.headers import Headers
