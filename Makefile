@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PEERS := $(VENV)/.peers
 MITMPROXY := .venv-mitmproxy
 
-.PHONY: test demo lint docs bench mutants differential clean install
+.PHONY: test demo lint docs bench mutants differential client-matrix clean install
 
 # Programs are started by the hundred, so they are compiled once, whatever the surroundings say.
 unexport PYTHONDONTWRITEBYTECODE
@@ -63,5 +63,10 @@ mutants: install
 differential: install $(PEERS)
 	$(BIN)/python -m tests.differential --write
 
+# The clients have an environment of their own, in .venv-clients; an hour on two processors. `--missing` goes on where a run
+# was broken off, a row's name runs that row alone.
+client-matrix: install
+	$(BIN)/python -m docs.matrix $(MATRIX_ARGS)
+
 clean:
-	rm -rf $(VENV) $(MITMPROXY) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(MITMPROXY) .venv-clients .mypy_cache .ruff_cache .pytest_cache .hypothesis

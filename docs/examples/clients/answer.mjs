@@ -35,9 +35,10 @@ class Answer {
   // One event of a chat, read by hand. Whether it was the last.
   data(data) {
     if (data === "[DONE]") return true;
-    const choice = JSON.parse(data).choices[0];
-    this.text += choice.delta.content ?? "";
-    this.finish = choice.finish_reason ?? this.finish;
+    for (const choice of JSON.parse(data).choices) {
+      this.text += choice.delta.content ?? "";
+      this.finish = choice.finish_reason ?? this.finish;
+    }
     return false;
   }
 }
@@ -59,8 +60,8 @@ export async function run(ask) {
     if (!(raised instanceof Left)) error = chain(raised);
   }
   if (leaves) await new Promise((resolve) => setTimeout(resolve, 2000)); // and to live on
-  const outcome = error ? "raised" : answer.flag ? "flagged" : "returned";
+  const outcome = error ? "raised" : answer.flag ? "flagged" : "ok";
   const { text, finish, flag } = answer;
   console.log(JSON.stringify({ text, finish, outcome, error: error ?? flag }));
-  process.exit(outcome === "returned" ? 0 : 1);
+  process.exit(outcome === "ok" ? 0 : 1);
 }

@@ -13,8 +13,9 @@ litellm.suppress_debug_info = True  # it prints advice
 def ask(answer):
     asked = {"model": "anthropic/m", "messages": ASKED, "stream": True, "max_tokens": 100, "api_base": URL}
     for part in litellm.completion(**asked, **LIMIT):
-        answer.text += part.choices[0].delta.content or ""
-        answer.finish = part.choices[0].finish_reason or answer.finish
+        for choice in part.choices:
+            answer.text += choice.delta.content or ""
+            answer.finish = choice.finish_reason or answer.finish
 
 
 run(ask)

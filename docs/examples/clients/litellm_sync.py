@@ -12,8 +12,9 @@ litellm.suppress_debug_info = True  # it prints advice
 
 def ask(answer):
     for part in litellm.completion(model="openai/m", messages=ASKED, stream=True, api_base=URL + "/v1", **LIMIT):
-        answer.text += part.choices[0].delta.content or ""
-        answer.finish = part.choices[0].finish_reason or answer.finish
+        for choice in part.choices:
+            answer.text += choice.delta.content or ""
+            answer.finish = choice.finish_reason or answer.finish
 
 
 run(ask)

@@ -11,4 +11,4 @@ try {
 } catch (raised) {
   error = `${raised.constructor.name}: ${raised.message}`;
 }
-console.log(JSON.stringify({ text, finish: null, outcome: error ? "raised" : "returned", error }));
+console.log(JSON.stringify({ text, finish: null, outcome: error ? "raised" : "ok", error }));

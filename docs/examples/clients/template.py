@@ -15,4 +15,4 @@ try:
         text += word
 except Exception as raised:  # noqa: BLE001 - whatever it is, it is the answer
     error = f"{type(raised).__name__}: {raised}"
-print(json.dumps({"text": text, "finish": None, "outcome": "raised" if error else "returned", "error": error}))
+print(json.dumps({"text": text, "finish": None, "outcome": "raised" if error else "ok", "error": error}))

@@ -1,0 +1,86 @@
+"""`make client-matrix`: runs every client through the card, writes `docs/client-matrix.json`, and the page from it.
+
+Clients that are named run alone, and the others stay as they are. What each has said is written down at once, so that a
+run that is broken off can go on with the rest.
+"""
+
+import argparse
+import datetime as dt
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from docs.matrix import page
+from docs.matrix.clients import CLIENTS, Client, command
+from docs.matrix.install import install, versions
+
+FILE = page.PAGE.with_suffix(".json")
+GOOD_OR_BAD = (0, 1)
+"""Exit statuses of a card that was made."""
+KEPT = ("case", "theme", "verdict", "good", "seen", "requests", "connections", "protocols", "waits", "seconds")
+"""Of a case; its title, its rule and its mend are the same for all."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """As a command line says."""
+    parser = argparse.ArgumentParser(prog="python -m docs.matrix", description=__doc__)
+    parser.add_argument("clients", nargs="*", help="globs of rows, such as 'openai_*.py'; default all")
+    parser.add_argument("--suite", default="full")
+    parser.add_argument("--only", action="append", default=[], help="of these cases alone")
+    parser.add_argument("--timeout", type=float, default=3.0, help="that clients are given, in seconds")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="cases side by side")
+    parser.add_argument("--missing", action="store_true", help="only clients that have said nothing yet")
+    parser.add_argument("--page", action="store_true", help="write the page anew, run nothing")
+    options = parser.parse_args(arguments)
+    said = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {"clients": {}}
+    if not options.page:
+        install()
+        date = dt.datetime.now(dt.UTC).date().isoformat()
+        said |= {"date": date, "timeout": options.timeout, "versions": versions()}
+        for client in _wanted(options, said):
+            said["clients"][client.name] = _card(client, options)
+            _write(FILE, said)
+    page.write(said)
+    return 0
+
+
+def _wanted(options: argparse.Namespace, said: Mapping[str, Any]) -> list[Client]:
+    return [
+        client
+        for client in CLIENTS
+        if not options.clients or any(fnmatchcase(client.name, glob) for glob in options.clients)
+        if not options.missing or client.name not in said["clients"]
+    ]
+
+
+def _card(client: Client, options: argparse.Namespace) -> dict[str, Any]:
+    """What the command says of one client."""
+    argv = [sys.executable, "-m", "chaosproxy", "check", options.suite, "--json", "--jobs", str(options.jobs)]
+    argv += ["--timeout", f"{options.timeout:g}s", *(word for case in options.only for word in ("--only", case))]
+    began = time.monotonic()
+    print(f"{client.name} ...", end="", file=sys.stderr, flush=True)
+    done = subprocess.run([*argv, "--", *command(client, options.timeout)], stdout=subprocess.PIPE, check=False)
+    if done.returncode not in GOOD_OR_BAD:
+        raise SystemExit(f"the card of {client.name} ended with status {done.returncode}")
+    card = json.loads(done.stdout)
+    took = time.monotonic() - began
+    print(f" {len(card['cases'])} cases in {took:.0f} s", file=sys.stderr, flush=True)
+    cases = [{key: seen[key] for key in KEPT if key in seen} for seen in card["cases"]]
+    return {"suite": card["suite"], "seconds": round(took), "cases": cases}
+
+
+def _write(file: Path, said: Mapping[str, Any]) -> None:
+    """Whole or not at all."""
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps(said, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    part.replace(file)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

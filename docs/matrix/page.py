@@ -1,0 +1,98 @@
+"""`docs/client-matrix.md`, from what the cards said and what was measured by hand.
+
+Must not know: how a client is run.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from docs.matrix.clients import CLIENTS, ROOT
+from docs.matrix.compared import Cell, Found, cells, measured
+
+PAGE = ROOT / "docs" / "client-matrix.md"
+_HEAD = """<!-- Made by `make client-matrix`. -->
+
+# Client matrix
+
+What {many} setups of real clients made of the cases of the [report card](report-card.md), each by the [probe](examples/clients/README.md) that its row leads to. Made on {date} by one command, `make client-matrix`, which installs the clients at the versions below; [client-matrix.json](client-matrix.json) has every verdict with what was seen, the number of requests and the waits.
+
+**whole** it has the answer · **raised** it says by an exception, or its exit status, that it has not · **flagged** it says so to whoever looks (a finish reason, an event, a callback) · **truncated** it takes a part for the answer · **duplicated** some of it is there twice · **corrupted** it is another text · **late** all of it came at the end · **hangs** it still waited · **loops** it asked again and again · - the case is not about this client.
+A verdict in bold is a bad one. What each case is, why, and how a client is mended: `chaosproxy check full --list`.
+"""
+_ABOUT_TIME = """
+A client whose documentation has a time-out for streams was given one of {seconds:g} s; the cases of stalls hold it to that.
+"""
+_BESIDE = """## Beside what was measured by hand
+
+On 2026-11-30 the same clients at the same versions were measured without this tool, against a server that was written for that ([the cells](matrix/measured.yaml)). Of {all} cells that are in both, {same} are the same.{rest}
+"""
+
+
+def page(said: Mapping[str, Any]) -> str:
+    """All of it; `said` is what `client-matrix.json` has."""
+    found: Found = {
+        name: {seen["case"]: seen for seen in card["cases"]} for name, card in said["clients"].items() if card["cases"]
+    }
+    parts = [_HEAD.format(many=len(found), date=said["date"]), _ABOUT_TIME.format(seconds=said["timeout"])]
+    cases = list({seen["case"]: seen for card in said["clients"].values() for seen in card["cases"]}.values())
+    for theme, group in groupby(cases, lambda seen: seen["theme"]):
+        parts.append(f"## {theme.capitalize()}\n\n{_table(found, list(group))}")
+    parts += [_beside(list(cells(found))), _versions(said["versions"])]
+    return "\n".join(parts)
+
+
+def _table(found: Found, cases: list[Mapping[str, Any]]) -> str:
+    columns = [seen["case"] for seen in cases if any(_ran(card.get(seen["case"])) for card in found.values())]
+    lines = [f"| client | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
+    for client in CLIENTS:
+        if client.name in found:
+            shown = [_shown(found[client.name].get(case)) for case in columns]
+            name = f"[{client.what}](examples/clients/{client.probe.name})"
+            lines.append(f"| {name} | {' | '.join(shown)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _ran(seen: Mapping[str, Any] | None) -> bool:
+    return seen is not None and seen["verdict"] != "not_applicable"
+
+
+def _shown(seen: Mapping[str, Any] | None) -> str:
+    if seen is None or not _ran(seen):
+        return "-"
+    verdict = str(seen["verdict"])
+    return f"**{verdict}**" if seen["good"] is False else verdict
+
+
+def _beside(both: list[Cell]) -> str:
+    other = [cell for cell in both if not cell.same]
+    same = len(both) - len(other)
+    rest = " The others, with the reason for each:" if other else ""
+    return "\n".join([_BESIDE.format(all=len(both), same=same, rest=rest), *_differences(other)])
+
+
+def _differences(other: list[Cell]) -> Iterator[str]:
+    reasons: dict[str, list[Cell]] = {}
+    for cell in other:
+        reasons.setdefault(cell.why or "Not explained.", []).append(cell)
+    names = {client.name: client for client in CLIENTS}
+    columns, _ = measured()
+    for why, group in reasons.items():
+        yield f"{why}\n\n| client | done to it | measured | case | now |\n|---|---|---|---|---|"
+        for cell in group:
+            told = cell.seen.replace("|", "\\|")
+            now = f"{cell.verdict}: {told}" if told else cell.verdict
+            what = columns[cell.column]["what"]
+            yield f"| {names[cell.client].name} | {what} | {cell.measured} | `{cell.case}` | {now} |"
+        yield ""
+
+
+def _versions(versions: Mapping[str, str]) -> str:
+    rows: Iterable[str] = (f"| {name} | {version} |" for name, version in versions.items())
+    return "\n".join(["## Versions", "", "| what | version |", "|---|---|", *rows, ""])
+
+
+def write(said: Mapping[str, Any], to: Path = PAGE) -> None:
+    """Write it down."""
+    to.write_text(page(said), encoding="utf-8")
