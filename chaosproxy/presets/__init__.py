@@ -4,6 +4,42 @@ Importing this package makes them known to `presets.preset.PRESETS`. Rules: a pr
 and values. Must not know: the scenario's text, faults, each other.
 """
 
-from chaosproxy.presets import aws, azure, edges, google, kubernetes, nginx, platforms
+from chaosproxy.presets import (
+    apache,
+    aws,
+    azure,
+    caddy,
+    edges,
+    envoy,
+    google,
+    h2o,
+    haproxy,
+    kubernetes,
+    lighttpd,
+    nghttpx,
+    nginx,
+    platforms,
+    squid,
+    traefik,
+    varnish,
+)
 
-__all__ = ["aws", "azure", "edges", "google", "kubernetes", "nginx", "platforms"]
+__all__ = [
+    "apache",
+    "aws",
+    "azure",
+    "caddy",
+    "edges",
+    "envoy",
+    "google",
+    "h2o",
+    "haproxy",
+    "kubernetes",
+    "lighttpd",
+    "nghttpx",
+    "nginx",
+    "platforms",
+    "squid",
+    "traefik",
+    "varnish",
+]

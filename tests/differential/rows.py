@@ -179,10 +179,10 @@ PEERS: dict[str, Peer] = {
             Setting(
                 "mod_deflate",
                 "AddOutputFilterByType DEFLATE text/event-stream",
-                {"deflate": "text/event-stream"},
+                {"AddOutputFilterByType": "text/event-stream"},
                 GZIP,
             ),
-            Setting("ProxyTimeout 1", "ProxyTimeout 1", {"proxy_timeout": "1s"}, (*SILENT, LEAVING[1])),
+            Setting("ProxyTimeout 1", "ProxyTimeout 1", {"ProxyTimeout": "1s"}, (*SILENT, LEAVING[1])),
         ),
         _peer("caddy-2.6", *_CADDY),
         _peer("caddy-2.11", *_CADDY),
@@ -192,7 +192,7 @@ PEERS: dict[str, Peer] = {
             Setting(
                 "flushInterval 1s",
                 "service: {responseForwarding: {flushInterval: 1s}}",
-                {"flush_interval": "1s"},
+                {"flushInterval": "1s"},
                 TEXT,
                 H1,
             ),

@@ -1,0 +1,39 @@
+"""Faults that several machines have in common, as they are written.
+
+Must not know: any machine.
+"""
+
+from collections.abc import Sequence
+
+from chaosproxy.model.units import show_duration
+from chaosproxy.presets.preset import Plain
+
+H1: Plain = {"protocol": "http/1.1"}
+H2: Plain = {"protocol": "h2"}
+"""Conditions: what the client speaks."""
+GZIP = "*gzip*"
+
+ABORTS: Plain = {"broken_end": "abort"}
+"""What broke off ends for the client so, too: never by a reset of TCP, though the server's connection was reset."""
+FRAMES_ANEW: Plain = {"framing": "auto"}
+"""An answer without a length is in chunks, however it came."""
+
+
+def limits(then: Sequence[object], **durations: float | None) -> Plain | None:
+    """A `timeout` with those limits that are given; None without any."""
+    given = {limit: show_duration(seconds) for limit, seconds in durations.items() if seconds is not None}
+    return {"timeout": {**given, "then": list(then)}} if given else None
+
+
+def answer(status: int, body: str = "", content_type: str = "", **further: str) -> Plain:
+    """An ending in place of an answer that has not begun; `further` are fields of it."""
+    fields = {**({"Content-Type": content_type} if content_type else {}), **further}
+    return {"status": status, **({"headers": fields} if fields else {}), **({"body": body} if body else {})}
+
+
+def waiting_with_length(interval: float) -> list[Plain]:
+    """Go's reverse proxy: an answer with a length that is no event stream waits in a buffer of 4 KiB, its head too; 0 seconds:
+    until that is full."""
+    which = {"framing": "content_length", "without_headers": {"content-type": "text/event-stream*"}}
+    buffer: Plain = {"bytes": "4KiB", **({"every": show_duration(interval)} if interval else {}), "if": which}
+    return [{"buffer": buffer}, {"hold_head": {"until": "first_byte", "if": which}}]
