@@ -144,9 +144,9 @@ _HAPROXY = (
 _CADDY = (
     Setting("default", "", {}, (*ALL, *TEXT)),
     Setting(
-        "flush_interval 100ms",
-        "reverse_proxy UPSTREAM {\n flush_interval 100ms\n}",
-        {"flush_interval": "100ms"},
+        "flush_interval 300ms",
+        "reverse_proxy UPSTREAM {\n flush_interval 300ms\n}",
+        {"flush_interval": "300ms"},
         ("chunked", *TEXT),
         H1,
     ),

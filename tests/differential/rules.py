@@ -118,8 +118,9 @@ async def _half_closes(way: Way) -> Observed:
         await client.rest(SOON)
         await client.half_close()
         answer = await client.rest(PATIENCE)
-        count = len(seen.sent)
-        return Observed("served to the end" if answer.ending == "clean" and answer.events == count else answer.ending)
+        if answer.events == seen.planned:
+            return Observed(f"served to the end, {answer.ending}")
+        return Observed(f"ended, {answer.ending}")
 
 
 async def _stalls(way: Way) -> Observed:

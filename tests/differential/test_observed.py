@@ -13,7 +13,7 @@ SENT = [round(GAP * number, 3) for number in range(24)]
 
 
 def seen(sent=SENT):
-    return Seen(sent=list(sent), ended=sent[-1] + GAP)
+    return Seen(planned=len(sent), sent=list(sent), ended=sent[-1] + GAP)
 
 
 def answer(came, *, size=400, ending="clean"):
