@@ -27,6 +27,7 @@ FAULTS = {
     "bandwidth": Variant(f"{{rate: 1MiB/s, {_ELSEWHERE}}}", "1MiB/s"),
     "blackhole": Variant(f"{{{_NEVER}}}", None),
     "broken_end": Variant("clean", None),
+    "absorb": Variant(f"{{bytes: 1MiB, {_ELSEWHERE}}}", "1MiB"),
     "buffer": Variant(f"{{every: 100ms, {_ELSEWHERE}}}", "{every: 100ms}"),
     "chunk_syntax": Variant(f"{{zeros: 1, {_ELSEWHERE}}}", "1"),
     "cache": Variant("{if: {client_headers: {x-never: yes}}}", "{limit: 0}"),

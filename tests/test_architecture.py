@@ -74,6 +74,7 @@ PUBLIC = {
     ],
     "chaosproxy.faults": [
         "AbortUpstream",
+        "Absorb",
         "Accept",
         "Age",
         "Auth",

@@ -126,7 +126,7 @@ class Fault:
         return ()
 
     def blocks(self, now: float) -> None:
-        """While awake, of one with `unblocked`: what is nearer the receiver takes nothing from now on. It may set `due`."""
+        """While awake: what is nearer the receiver takes nothing from now on. It may set `due`."""
 
     def unblocked(self, since: float, now: float) -> Actions:
         """While awake: what is nearer the receiver takes again, after it had taken nothing from `since` on."""

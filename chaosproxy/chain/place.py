@@ -40,7 +40,7 @@ class Place(ABC):
         self.placed = placed
         self.fault = fault
         self.director = director
-        self.hears_of_room = type(fault).unblocked is not Fault.unblocked
+        self.hears_of_room = type(fault).unblocked is not Fault.unblocked or type(fault).blocks is not Fault.blocks
         self.rest: Rest | None = fault.rest
         self.bytes = self.records = self.chunks = 0
         """What has entered."""

@@ -5,6 +5,7 @@ clock; it only answers. Must not know: each other, sessions, the scenario's text
 """
 
 from chaosproxy.faults.abort_upstream import AbortUpstream
+from chaosproxy.faults.absorb import Absorb
 from chaosproxy.faults.accept import Accept
 from chaosproxy.faults.age import Age
 from chaosproxy.faults.auth import Auth
@@ -55,6 +56,7 @@ from chaosproxy.faults.window import Window
 
 __all__ = [
     "AbortUpstream",
+    "Absorb",
     "Accept",
     "Age",
     "Auth",

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
 from chaosproxy.faults.buffering import RunningBuffer
+from chaosproxy.faults.buffering_rest import RestBuffer
 from chaosproxy.model.units import Count, Duration, Size, show_size
 from chaosproxy.model.vocabulary import Way
 
@@ -38,8 +39,14 @@ class Buffer(FaultSpec):
     limit: Size | None = None
     """The room in bytes; full = backpressure, with `until_end` everything held leaves and holding goes on. Default: the
     largest of `bytes`, else 1MiB; with `until_end` 16MiB."""
-    on_abort: Literal["flush", "drop"] = "flush"
-    """What becomes of the content when the side it fills from ends without completing."""
+    on_abort: Literal["flush", "drop", "drop_on_rst"] = "flush"
+    """What becomes of the content when the side it fills from ends without completing. `drop_on_rst`: it leaves, but for a
+    TCP reset, which takes it along."""
+    counts_head: bool = False
+    """The head takes up room in the first of `bytes`, as it does in nginx's `proxy_buffer_size`. Default false."""
+    holds: Literal["all", "rest"] = "all"
+    """`rest`: a piece of the body that fits into `bytes` passes at once; of one that does not the last part, which fills no
+    buffer, waits for the next piece. That is what nginx's buffers do to chunks."""
     hint: bool = False
     """`X-Accel-Buffering: no` in the response disables it, and is removed."""
 
@@ -67,6 +74,11 @@ class Buffer(FaultSpec):
         found: list[tuple[tuple[str, ...], str]] = []
         if not (self.sizes or self.events is not None or self.every is not None or self.until_end):
             found.append(((), "buffer needs one of bytes, events, every, until_end"))
+        others = self.events is not None or self.every is not None or self.until_end
+        if self.holds == "rest" and (len(self.sizes) != 1 or others or self.counts_head):
+            found.append((("holds",), "a rest is of one size of buffer: give `bytes`, and nothing else that releases"))
+        elif self.counts_head and (not self.sizes or self.until_end):
+            found.append((("counts_head",), "the head counts in the first of `bytes`; give some"))
         if min(self.sizes, default=1) < 1:
             found.append((("bytes",), "a threshold is at least one byte"))
         if self.limit is not None and not self.until_end and max(self.sizes, default=0) > self.limit:
@@ -77,4 +89,4 @@ class Buffer(FaultSpec):
         return found
 
     def start(self, context: Context) -> Fault:
-        return RunningBuffer(self, context)
+        return RestBuffer(self, context) if self.holds == "rest" else RunningBuffer(self, context)

@@ -14,6 +14,7 @@ from chaosproxy.chain.pieces import Remains
 from chaosproxy.model.headers import first, without
 from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead, Trailers, join
 from chaosproxy.model.units import counted
+from chaosproxy.model.vocabulary import Manner, Scope
 
 if TYPE_CHECKING:
     from chaosproxy.faults.buffer import Buffer
@@ -96,7 +97,7 @@ class RunningBuffer(Fault):
             case Trailers() | End():
                 return (*self._release(), event)
             case Abort():
-                held = self._release() if self._spec.on_abort == "flush" else self._drop()
+                held = self._drop() if self._is_lost_with(event) else self._release()
                 return (*held, event)
             case _:
                 return (event,)
@@ -105,7 +106,14 @@ class RunningBuffer(Fault):
         """Something nearer the client has ended: the content is discarded."""
         return (*self._drop(), PassOn())
 
+    def _is_lost_with(self, abort: Abort) -> bool:
+        if self._spec.on_abort == "drop_on_rst":
+            return abort.scope is Scope.CONNECTION and abort.manner is Manner.RESET
+        return self._spec.on_abort == "drop"
+
     def _head(self, head: ResponseHead) -> Actions:
+        if self._spec.counts_head and self._sizes:
+            self._sizes.appendleft(max(1, self._sizes[0] - length_of(head)))
         hint = first(head.headers, HINT) if self._spec.hint else None
         if hint is None:
             return (head,)
@@ -121,3 +129,9 @@ class RunningBuffer(Fault):
         self.held = self._records = self._joined = 0
         self.due = math.inf
         return self.once(f"dropped {counted(dropped, 'byte')}") if dropped else ()
+
+
+def length_of(head: ResponseHead) -> int:
+    """Its bytes on an HTTP/1 connection, without what is the connection's."""
+    fields = sum(len(name) + len(value) + len(b": \r\n") for name, value in head.headers)
+    return len(b"HTTP/1.1 200 \r\n\r\n") + len(head.reason) + fields

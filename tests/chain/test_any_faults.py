@@ -13,6 +13,7 @@ from chaosproxy.chain.fault import Condition, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import (
     AbortUpstream,
+    Absorb,
     Bandwidth,
     Blackhole,
     BrokenEnd,
@@ -107,6 +108,9 @@ def fault(random: Random) -> FaultSpec:
         Strip(what=(pick(["done", "comments", "ids"]),), **narrowed),
         Timeout(idle=pick([0.5, 1.5]), **narrowed),
         Buffer(bytes=pick([10, 40]), every=pick([None, 0.7]), **narrowed),
+        Buffer(bytes=pick([20, 100]), holds="rest", on_abort=pick(["flush", "drop_on_rst"]), **narrowed),
+        Buffer(bytes=pick([50, 100]), counts_head=True, **narrowed),
+        Absorb(bytes=pick([10, 1000]), **either),
         Cut(at=at, then=(pick(ENDINGS),), **either),
         Inject(event=pick([None, "i"]), bytes=None, size=12, at=at, **either),
         Inject(bytes=pick([b"i", b"\n\n", b"data: i\n\n"]), at=at, **either),

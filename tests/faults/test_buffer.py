@@ -10,8 +10,10 @@ from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Buffer, Cut, Timeout
+from chaosproxy.faults.buffering import length_of
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
-from chaosproxy.model.vocabulary import Framing, Peer, Way
+from chaosproxy.model.vocabulary import Framing, Manner, Peer, Scope, Way
+from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]
@@ -137,6 +139,64 @@ def test_when_the_upstream_breaks_off_it_flushes_or_drops(play, on_abort, data):
     assert played.end == BREAKS
 
 
+@pytest.mark.parametrize(
+    ("abort", "data"),
+    [
+        (Abort("upstream:rst", Peer.UPSTREAM, Scope.CONNECTION, Manner.RESET), ALL[:60]),
+        (Abort("upstream:fin", Peer.UPSTREAM, Scope.STREAM, Manner.FIN), ALL),
+        (Abort("cut", Peer.PROXY), ALL),
+    ],
+)
+def test_a_reset_may_take_the_content_along(play, abort, data):
+    played = play([Buffer(bytes=20, on_abort="drop_on_rst")], [*TICKS, (9.0, abort)])
+    assert (played.data, played.end) == (data, (9.0, abort))
+
+
+def test_the_head_may_take_up_room_in_the_first(play):
+    head = ResponseHead(200, ((b"a", b"b"), (b"c", b"dd")), b"OK", Framing.CHUNKED)
+    assert length_of(head) == len(b"HTTP/1.1 200 OK\r\na: b\r\nc: dd\r\n\r\n") == 32
+    fills = [(1.0, b"x" * 200), (9.0, End())]
+    sizes = [size for _, size in pieces(play([Buffer(bytes=50, counts_head=True)], fills, head=head))]
+    assert sizes == [18, 50, 50, 50, 32]
+    in_turn = Buffer(bytes=(50, 100), counts_head=True)
+    assert [size for _, size in pieces(play([in_turn], fills, head=head))] == [18, 50, 100, 32]
+    small = Buffer(bytes=30, counts_head=True)
+    assert [size for _, size in pieces(play([small], fills, head=head))][:2] == [1, 30]
+
+
+# ---- a rest alone is held
+
+
+def test_what_fits_passes_at_once_and_of_what_does_not_the_rest_waits_for_the_next(play):
+    """A buffer of 1 KiB, chunks of 2,000 bytes: 5 bytes of size and 2 behind it go into it too."""
+    small = [(float(number), b"x" * 50) for number in range(3)]
+    assert pieces(play([Buffer(bytes=1024, holds="rest")], small)) == [(0.0, 50), (1.0, 50), (2.0, 50)]
+    large = [(float(number), b"x" * 2000) for number in range(3)]
+    played = play([Buffer(bytes=1024, holds="rest")], [*large, (9.0, End())])
+    # Of the first 1,019 bytes fill a buffer and 981 wait; they leave with what fills theirs, and so on.
+    assert pieces(played) == [(0.0, 1019), (1.0, 2041), (2.0, 2041), (9.0, 899)]
+    assert played.admitted == 6000
+
+
+def test_the_rest_leaves_with_a_small_piece_too(play):
+    script = [(0.0, b"x" * 2000), (1.0, b"y" * 10), (2.0, b"z" * 10), (9.0, End())]
+    assert pieces(play([Buffer(bytes=1024, holds="rest")], script)) == [(0.0, 1019), (1.0, 991), (2.0, 10)]
+
+
+def test_where_a_piece_ends_with_a_buffer_nothing_waits(play):
+    exact = [(0.0, b"x" * (1024 - 7)), (1.0, b"y" * (2048 - 7)), (2.0, b"z" * (1024 - 6))]
+    assert [time for time, _ in pieces(play([Buffer(bytes=1024, holds="rest")], exact))] == [0.0, 1.0, 2.0]
+    assert len(play([Buffer(bytes=1024, holds="rest")], exact).data) == sum(len(one) for _, one in exact)
+
+
+def test_a_rest_breaks_off_as_the_whole_does(play):
+    script = [(0.0, b"x" * 2000), (1.0, Abort("upstream:rst", Peer.UPSTREAM, Scope.CONNECTION, Manner.RESET))]
+    for on_abort, size in (("flush", 2000), ("drop_on_rst", 1019)):
+        assert len(play([Buffer(bytes=1024, holds="rest", on_abort=on_abort)], script).data) == size
+    check_fault(Buffer(bytes=20, holds="rest"))
+    check_fault(Buffer(bytes=20, counts_head=True, on_abort="drop_on_rst"))
+
+
 def test_nothing_dropped_is_not_journalled_as_dropped(play):
     assert play([Buffer(bytes=9, on_abort="drop")], [(1.0, b"123456789"), BREAKS]).fired == [
         (1.0, "buffer", "held 9 bytes")
@@ -239,6 +299,10 @@ def test_with_a_flush_every_two_seconds_it_survives_in_bursts(play):
         ({}, (), "needs one of"),
         ({"bytes": 0}, ("bytes",), "at least one byte"),
         ({"bytes": (4, 0)}, ("bytes",), "at least one byte"),
+        ({"until_end": True, "counts_head": True}, ("counts_head",), "give some"),
+        ({"events": 3, "holds": "rest"}, ("holds",), "one size of buffer"),
+        ({"bytes": (1, 2), "holds": "rest"}, ("holds",), "one size of buffer"),
+        ({"bytes": 9, "every": 1.0, "holds": "rest"}, ("holds",), "one size of buffer"),
         ({"bytes": 4096, "limit": 1024}, ("limit",), "4KiB can never be reached with a limit of 1KiB"),
     ],
 )
