@@ -15,6 +15,7 @@ import yaml
 import chaosproxy.presets  # noqa: F401 -- its import registers the presets
 from chaosproxy.presets.preset import PRESETS, Preset, Source, family_of
 from chaosproxy.scenario.reference import Parameter, parameters
+from docs import preset_limits
 
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "docs" / "presets"
@@ -57,6 +58,7 @@ def _index(families: dict[str, list[type[Preset]]]) -> str:
     ]
     for family, presets in sorted(families.items()):
         lines += [f"| [{spec.name}]({family}.md#{_anchor(spec.name)}) | {spec.about} |" for spec in presets]
+    lines += ["", "## How long they wait, and how they end", "", "With their defaults:", "", *preset_limits.table()]
     return "\n".join(lines) + "\n"
 
 

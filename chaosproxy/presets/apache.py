@@ -19,8 +19,8 @@ _PAGE = """\
 <title>502 Proxy Error</title>
 </head><body>
 <h1>Proxy Error</h1>
-<p>The proxy server received an invalid\r
-response from an upstream server.<br />\r
+<p>The proxy server received an invalid
+response from an upstream server.<br />
 The proxy server could not handle the request
 <p>Reason: <strong>Error reading from remote server</strong></p></p>
 </body></html>

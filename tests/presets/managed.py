@@ -11,6 +11,8 @@ from chaosproxy.testing.proxied import Linked
 from tests.virtual.shipped import SSE, chunk, complete, event
 
 EVENT = chunk(event(1))
+PING = chunk(b": ping\n\n")
+"""A comment: bytes, and no event."""
 LAST = b"0\r\n\r\n"
 INTERNAL_ERROR = 0x2
 ENDLESS = 20_000.0

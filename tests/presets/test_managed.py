@@ -7,7 +7,7 @@ import trio
 
 from chaosproxy.testing.peers import Origin, Pause
 from chaosproxy.testing.proxied import linked
-from tests.presets.managed import EVENT, LAST, MUTE, SILENT, Row, Seen, beats, hop, large, late, over_h1, over_h2
+from tests.presets.managed import EVENT, LAST, MUTE, PING, SILENT, Row, Seen, beats, hop, large, late, over_h1, over_h2
 from tests.virtual.shipped import SSE
 
 EDGE = {"endpoint_type": "EDGE"}
@@ -18,6 +18,7 @@ ROWS = [
     Row("aws-alb", SILENT, "abort", 60),
     Row("aws-alb", late(50), "abort", 110),
     Row("aws-alb", beats(55, 220), "clean", 220),
+    Row("aws-alb", [SSE, EVENT, *[Pause(50), PING] * 4, LAST], "clean", 200),
     Row("aws-alb", MUTE, "clean", 5, 504, {"idle_timeout": "5s"}),
     Row("aws-cloudfront", SILENT, "abort", 30),
     Row("aws-cloudfront", MUTE, "clean", 30, 504, method="POST"),
