@@ -18,7 +18,7 @@ from tests.differential.origin import CUT, DENSE, Origin, Seen, event
 PATIENCE = 9.0
 """Seconds for an answer to end; who has said nothing by then says nothing more."""
 SOON = 0.3
-SETTLED = 1.0
+SETTLED = 1.5
 """Seconds without a byte taken after which no more will be."""
 
 
@@ -198,4 +198,6 @@ EACH_WAY = tuple(
 """What is asked of every proxy, in each of the three framings."""
 LEAVING = ("client leaves, events flow", "client leaves, upstream silent")
 SILENT = ("silent before the head", "silent after 8 events")
+BUSY = {"client does not read", "client does not read for long", "chunked, as fast as it is taken"}
+"""Those in which nobody waits for a clock."""
 H1_ONLY = {"client half-closes", "request to the upstream"}
