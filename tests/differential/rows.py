@@ -122,8 +122,10 @@ _NGINX = (
         LONG_STALL,
     ),
 )
+_LOOPBACK = {"segment": 65483}
+"""What a segment holds where the two are one machine."""
 _HAPROXY = (
-    Setting("default", "", {}, (*ALL, *SPARSE)),
+    Setting("default", "", _LOOPBACK, (*ALL, *SPARSE)),
     Setting(
         "option http-no-delay",
         "option http-no-delay",
@@ -131,13 +133,15 @@ _HAPROXY = (
         ("chunked: head", "chunked", "length"),
         H1,
     ),
-    Setting("timeout server 1s", "timeout server 1s", {"timeout_server": "1s"}, (*SILENT, LEAVING[1])),
-    Setting("timeout client 1s", "timeout client 1s", {"timeout_client": "1s"}, (*LONG_STALL, "chunked: head")),
-    Setting("option abortonclose", "option abortonclose", {"abortonclose": True}, (*LEAVING, *HALF)),
+    Setting("timeout server 1s", "timeout server 1s", {**_LOOPBACK, "timeout_server": "1s"}, (*SILENT, LEAVING[1])),
+    Setting(
+        "timeout client 1s", "timeout client 1s", {**_LOOPBACK, "timeout_client": "1s"}, (*LONG_STALL, "chunked: head")
+    ),
+    Setting("option abortonclose", "option abortonclose", {**_LOOPBACK, "abortonclose": True}, (*LEAVING, *HALF)),
     Setting(
         "compression algo gzip",
         "compression algo gzip\ncompression type text/event-stream",
-        {"compression_algo": "gzip", "compression_type": "text/event-stream"},
+        {**_LOOPBACK, "compression_algo": "gzip", "compression_type": "text/event-stream"},
         GZIP,
     ),
 )
