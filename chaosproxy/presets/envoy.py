@@ -6,6 +6,7 @@ otherwise: it cuts streams that are healthy. A client over HTTP/1 sees the end o
 Must not know: how faults work.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -37,7 +38,7 @@ class Envoy140(Preset):
         "The default `timeout` of 15 s and `stream_idle_timeout` of 5 m were not waited for. The Date of an answer that has none, and how long the server has "
         "taken (`x-envoy-upstream-service-time`), are left out."
     )
-    sources: ClassVar[tuple[Source, ...]] = (
+    sources: ClassVar[Sequence[Source]] = (
         Source("timeout", _ROUTE + "`timeout`: 15 s, from the request's end to the end of the answer; 0 disables it"),
         Source("idle_timeout", _ROUTE + "`idle_timeout`: overrides `stream_idle_timeout`"),
         Source("stream_idle_timeout", _MANAGER + "`stream_idle_timeout`: 5 minutes; 0 disables it"),

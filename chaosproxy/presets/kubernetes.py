@@ -1,7 +1,7 @@
-"""What stands in front of servers in a Kubernetes cluster: the ingress controller of nginx.
+"""What stands in front of servers in a Kubernetes cluster: the ingress controller of nginx, a mesh of Envoys.
 
-It is nginx with other defaults, and so is its preset; parameters are the keys of its ConfigMap, with `_` for `-`. Must not know:
-how nginx behaves.
+They are nginx and Envoy with other defaults, and so are their presets; of the controller the parameters are the keys of its
+ConfigMap, with `_` for `-`. Must not know: how nginx and Envoy behave.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaosproxy.model.units import Duration
+from chaosproxy.presets.envoy import Envoy140
 from chaosproxy.presets.figures import Figures
 from chaosproxy.presets.managed import kept, of_clients
 from chaosproxy.presets.nginx import Nginx
@@ -39,3 +40,23 @@ class KubernetesIngress(Nginx):
 
     def alone(self) -> Plain:
         return {"upstream": {"protocol": "http/1.1"}, **of_clients(kept(self.keep_alive))}
+
+
+@preset
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Istio(Envoy140):
+    """A sidecar or a gateway of Istio, as it is installed."""
+
+    name: ClassVar[str] = "istio"
+    about: ClassVar[str] = (
+        "Envoy as Istio sets it up: each event passes as it is read, the answer may take as long as it likes, and a silence of "
+        "5 min ends it."
+    )
+    measured: ClassVar[str] = "Envoy by itself (see envoy-1.40), not Istio."
+    not_measured: ClassVar[str] = "Its retries, its circuit breakers, the headers that it adds."
+    sources: ClassVar[Sequence[Source]] = Figures("kubernetes", "istio")
+
+    timeout: Duration = 0.0
+    """Of a VirtualService's route: from the end of the request to the end of the answer; 0: none. Default 0s."""
+    stream_idle_timeout: Duration = 300.0
+    """The longest silence of a stream; 0: none. Default 5m."""

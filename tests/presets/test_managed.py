@@ -39,6 +39,8 @@ ROWS = [
     Row("kubernetes-ingress", MUTE, "clean", 60, 504),
     Row("kubernetes-ingress", SILENT, "abort", 60),
     Row("kubernetes-ingress", beats(55, 220), "clean", 220),
+    Row("istio", MUTE, "clean", 300, 504),
+    Row("istio", beats(250, 1000), "clean", 1000),
     # A patience of its own for the first byte.
     Row("fastly", MUTE, "clean", 15, 503),
     Row("fastly", late(14), "clean", 24),
