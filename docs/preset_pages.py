@@ -58,7 +58,14 @@ def _index(families: dict[str, list[type[Preset]]]) -> str:
     ]
     for family, presets in sorted(families.items()):
         lines += [f"| [{spec.name}]({family}.md#{_anchor(spec.name)}) | {spec.about} |" for spec in presets]
-    lines += ["", "## How long they wait, and how they end", "", "With their defaults:", "", *preset_limits.table()]
+    lines += [
+        "",
+        "## How long they wait, and how they end",
+        "",
+        "With their defaults; what some gather depends on how the answer is framed, or on its type:",
+        "",
+        *preset_limits.table(),
+    ]
     return "\n".join(lines) + "\n"
 
 
