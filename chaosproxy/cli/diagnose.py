@@ -45,8 +45,9 @@ if TYPE_CHECKING:
 @click.option("-k", "--insecure", is_flag=True, help="Trust every certificate.")
 @click.option(
     "--abort-probe",
-    metavar="URL[#NAME]",
-    help="Where the server says how many requests it is at work on: a number, JSON, or a metric, called NAME.",
+    metavar="URL[#NAME]|none",
+    help="Where the server says how many requests it is at work on: a number, JSON, or a metric, called NAME; `none`: do "
+    "not try who is told that a client has left.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The diagnosis as JSON instead of the picture.")
 def command(urls: tuple[str, ...], as_json: bool, **options: Any) -> int:
@@ -102,10 +103,10 @@ def _plan(
     for hop in asked:
         question.head(hop, question.body)
     probe = None
-    if abort_probe is not None:
-        url, _, name = abort_probe.partition("#")
+    if abort_probe not in {None, "none"}:
+        url, _, name = (abort_probe or "").partition("#")
         probe = (hops([url])[0], name or "running")
-    return Plan(hops=asked, question=question, limit=_limit(limit), probe=probe, **given)
+    return Plan(hops=asked, question=question, limit=_limit(limit), probe=probe, leaves=abort_probe != "none", **given)
 
 
 def _data(given: str | None) -> bytes | None:

@@ -125,6 +125,8 @@ def cause_of(change: Change, maker: Maker) -> Cause:
             return Cause.BUFFER
         case Kind.WHOLE if maker is Maker.NGINX and not change.counted:
             return Cause.BUFFER  # it has no other way to gather: the answer is smaller than its buffers
+        case Kind.WHOLE if maker is Maker.VARNISH and not change.counted:
+            return Cause.COMPRESSION  # who fetches the whole knows its length; who unpacks for this client does not
         case Kind.WHOLE:
             return Cause.WHOLE
         case _:

@@ -137,15 +137,14 @@ def _regular(seen: Shape) -> bool:
     """By itself: bursts that nobody makes by chance."""
     if seen.together < FEW or seen.wait(seen.first or 0.0) < 2 * NOTICED:
         return False
-    marks = signature(seen, seen.last or 0.0, 0.0, by_wire=False)
+    marks = signature(seen, 0.0, by_wire=False)
     return marks.kind in {Kind.SIZED, Kind.TIMED}
 
 
 def _marks(seen: Shape, inside: Shape | None) -> Signature:
-    last = (inside.last if inside is not None else seen.last) or 0.0
     coded = bool(seen.answer.header("content-encoding"))
     gap = median(inside.gaps) if inside is not None else None
-    return signature(seen, last, gap or 0.0, by_wire=coded)
+    return signature(seen, gap or 0.0, by_wire=coded)
 
 
 def _enough(seen: Shape) -> bool:

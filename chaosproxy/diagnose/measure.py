@@ -49,6 +49,8 @@ class Plan:
     """`http/1.1` or `h2` towards http:// and https:// URLs; `auto`: HTTP/1.1, and under TLS what is agreed on."""
     ca: Path | None = None
     insecure: bool = False
+    leaves: bool = True
+    """See who is told that a client has left, where that can be known."""
     probe: tuple[Hop, str] | None = None
     """Where the server says how many requests it is at work on, and under which name."""
 
@@ -91,7 +93,7 @@ class _Measuring:
         if plan.probe is not None:
             hop, name = plan.probe
             counter = Counter(self._peer(hop), hop.address.authority, hop.target, name)
-        leavings = {} if counter is None else await self._leave(counter, server is not None)
+        leavings = {} if counter is None or not plan.leaves else await self._leave(counter, server is not None)
         return Observed(plan.hops, self.answers, self.paces, leavings, plan.limit)
 
     def _again(self, variant: Variant, number: int) -> bool:

@@ -14,7 +14,9 @@ from chaosproxy.diagnose.shape import Burst, Shape, median
 WHOLE, AT_THE_END = 0.8, 0.7
 """The share of everything in one burst, and how far through the time it comes, for it to be the whole."""
 ALIKE = 0.03
-"""Sizes that differ by less are one: the first buffer may hold the head too."""
+"""Sizes that differ by less are one."""
+HEAD = 1024
+"""Bytes that the first buffer may have had to hold besides: the head."""
 REGULAR = 0.12
 """The same of times."""
 MOST = 0.6
@@ -42,14 +44,13 @@ class Signature:
     exact: bool = False
 
 
-def signature(seen: Shape, lasting: float, gap: float, *, by_wire: bool) -> Signature:
-    """`lasting`: the time that the stream takes; `gap`: between its events, if that is known; `by_wire`: sizes are those
-    of the coded bytes."""
+def signature(seen: Shape, gap: float, *, by_wire: bool) -> Signature:
+    """`gap`: between the events of the stream, if that is known; `by_wire`: sizes are those of the coded bytes."""
     size: Callable[[Burst], int] = (
         (lambda burst: burst.size) if by_wire or not seen.text else (lambda burst: burst.text)
     )
     fullest = max(seen.bursts, key=seen.weight)
-    late = fullest.time >= AT_THE_END * lasting
+    late = fullest.time >= AT_THE_END * (seen.last or 0.0)
     if late and seen.weight(fullest) >= WHOLE * seen.amount:
         return Signature(Kind.WHOLE, size(fullest))
     full = seen.bursts[:-1]  # what the end has brought says nothing of a size, nor of a time
@@ -57,11 +58,11 @@ def signature(seen: Shape, lasting: float, gap: float, *, by_wire: bool) -> Sign
     middle = int(median(sizes) or 0)
     period = seen.period or 0.0
     cut = seen.answer.recorded and _share([not burst.whole for burst in full]) >= 0.5
-    alike = len(full) >= 2 and _share([abs(one - middle) <= ALIKE * middle for one in sizes]) >= MOST
     waits = [later.time - earlier.time for earlier, later in pairwise(full)]
     regular = len(waits) >= 2 and _share([abs(one - period) <= REGULAR * period for one in waits]) >= MOST
-    if alike and cut:
-        return Signature(Kind.SIZED, _exactly(sizes), period, exact=True)
+    buffer = _buffer(sizes) if cut else 0
+    if buffer:
+        return Signature(Kind.SIZED, buffer, period, exact=True)
     if regular and _is_a_timer(period, gap):
         return Signature(Kind.TIMED, middle, period)
     event = seen.text / seen.events if seen.events else 0.0
@@ -80,10 +81,19 @@ def _share(facts: Sequence[bool]) -> float:
     return sum(facts) / len(facts) if facts else 0.0
 
 
-def _exactly(sizes: Sequence[int]) -> int:
-    """The size that most have, to the byte; the middle one if no two are the same."""
-    best = max(sizes, key=sizes.count)
-    return best if sizes.count(best) > 1 else int(median(sizes) or 0)
+def _buffer(sizes: Sequence[int]) -> int:
+    """The size of the buffer that has cut these; 0: they are not alike. What the first lacks is the head. Of so few
+    that nothing can be alike a round one is believed."""
+    behind = sizes[1:] or sizes
+    middle = int(median(behind) or 0)
+    if len(behind) > 1:
+        alike = _share([abs(one - middle) <= ALIKE * middle for one in behind]) >= MOST
+        best = max(behind, key=behind.count)
+        return (best if behind.count(best) > 1 else middle) if alike else 0
+    rounded = 1 << max(0, middle - 1).bit_length()  # the next power of two
+    if len(sizes) == 1:
+        return rounded if rounded - HEAD // 2 <= middle else 0
+    return rounded if middle == rounded and middle - HEAD <= sizes[0] <= middle else 0
 
 
 def _round(size: int, event: float) -> bool:

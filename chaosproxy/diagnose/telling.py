@@ -80,12 +80,12 @@ def _what(finding: Finding) -> str:
             return f"a buffer larger than the whole answer holds it to the end ({size})"
         case Cause.BUFFER:
             return f"a buffer of {_near(change)} lets go of the answer only when it is full"
+        case Cause.WHOLE if change.counted:
+            return f"it gathers the whole answer ({size}), with a Content-Length that only the end can tell"
         case Cause.WHOLE:
-            return f"it gathers the whole answer ({size}) and sends it at the end" + (
-                ", with a Content-Length that only the end can tell" if change.counted else ""
-            )
+            return f"it gathers the whole answer ({size}), or has a buffer that is larger, and sends it at the end"
         case Cause.COMPRESSION:
-            coding = seen.answer.header("content-encoding")
+            coding = seen.answer.header("content-encoding") or "and decompresses for this client"
             amount = "until the end" if change.kind is Kind.WHOLE else f"until {change.size:,} coded bytes are there"
             return f"it compresses ({coding}) without a flush, so that nothing can be read {amount}"
         case Cause.BEHIND:
@@ -198,6 +198,8 @@ def _thin(report: Report, one: Seen) -> Iterator[str]:
         yield "nobody inside of it was asked: the server itself may answer so; name its URL in front of this one"
     if inside is not None and _uneven(inside):
         yield "the stream inside is uneven itself"
+    if seen.answer.header("content-type").startswith("application/json") and seen.answer.status == 200:
+        yield "its type is application/json: was a stream asked for?"
     if _cached(seen.answer):
         yield "the answer comes from a cache: nothing was streamed"
     if any(answer.end == GAVE_UP for answers in report.observed.answers.values() for answer in answers):

@@ -1,6 +1,7 @@
 """What a machine has made of a stream is told from when its bytes came, and from nothing else."""
 
 from itertools import pairwise
+from random import Random
 
 import pytest
 
@@ -42,6 +43,15 @@ def test_a_buffer_is_known_to_the_byte(size, tremble):
 def test_a_first_buffer_that_holds_the_head_too_does_not_hide_the_others():
     found = judged(made.buffered(DENSE, 4096, first=4096 - 93), DENSE)
     assert (found.kind, found.size) == (Kind.SIZED, 4096)
+
+
+@pytest.mark.parametrize("events", [60, 40])
+def test_a_few_full_buffers_are_enough(events):
+    stream = made.paced(events, first=0.02, gap=0.02, size=190)
+    found = judged(made.buffered(stream, 4096, first=4096 - 150), stream)
+    assert (found.kind, found.size, found.exact) == (Kind.SIZED, 4096, True)
+    found = judged(made.buffered(stream, 3000), stream)
+    assert found.kind is (Kind.SIZED if events == 60 else Kind.LUMPS)
 
 
 def test_a_buffer_that_lets_go_of_whole_events_is_known_by_its_round_size():
@@ -145,3 +155,28 @@ def test_sizes_of_a_coded_body_are_those_on_the_wire():
         shape(made.answer(made.buffered(stream, 24_576), coded=0.5, headers=GZIP)), shape(made.answer(stream))
     )
     assert (found.kind, found.size, found.coded) == (Kind.SIZED, 12_288, True)
+
+
+def chatty(seed: int, events: int = 60) -> list[tuple[float, bytes]]:
+    """As a model writes: now a few tokens at a time, now none for a while; never the same twice."""
+    chance = Random(seed)
+    said, now = [], 0.3 + chance.random()
+    for number in range(events):
+        said.append((now, b"data: %d %s\n\n" % (number, b"." * chance.randrange(10, 300))))
+        if chance.random() < 0.6:
+            now += chance.lognormvariate(-3.5, 0.8)
+    return said
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_model_that_writes_unevenly_is_not_taken_for_a_hop_that_gathers(seed):
+    inside, seen = chatty(seed), made.later(chatty(seed + 1000), 0.02)
+    assert judged(made.trembling(seen), inside).good
+    assert judged(inside, None).good
+    assert judged(made.at_once(seen), inside).kind is Kind.WHOLE
+
+
+def test_nor_does_it_hide_a_buffer():
+    found = [judged(made.buffered(chatty(seed + 1000), 4096), chatty(seed)) for seed in range(40)]
+    known = [one for one in found if one.kind is Kind.SIZED and one.size == 4096 and one.exact]
+    assert len(known) >= 36

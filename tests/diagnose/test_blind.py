@@ -1,0 +1,57 @@
+"""Real machines that break a stream, or do not, are told apart by their URLs alone; the page has all that were tried."""
+
+import os
+
+import pytest
+import trio
+
+from chaosproxy.diagnose.causes import Cause
+from tests.diagnose.blind import CASES, PAGE, Case, Outcome, diagnosed, everything
+
+PROGRAMS = ("", "nginx-1.22", "haproxy-2.6", "lighttpd-1.4", "apache-2.4", "varnish-7", "caddy-2.6", "traefik-3", "envoy-1.40")
+TRIED = [
+    case
+    for case in CASES
+    if case.program in PROGRAMS
+    and not case.alone
+    and case.path != "/file"
+    and (case.right is not None or case.setting in {"plain", "option http-no-delay", "proxy_buffering off;"})
+]
+"""Every kind of cause, and enough machines with none."""
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory) -> dict[Case, Outcome | str]:
+    """What was said of each; of those whose program is not there, what would bring it. Who is wrong is asked again: it
+    may have been the machine."""
+    place = tmp_path_factory.mktemp("blind")
+    for folder in (place, place.parent, place.parent.parent):
+        folder.chmod(0o755)  # some programs give up their rights, and read their files then
+    with everything(TRIED, place) as (urls, missing):
+        said = {outcome.case: outcome for outcome in trio.run(diagnosed, urls, 1, 10)}
+        again = {case: urls[case] for case, outcome in said.items() if not outcome.right}
+        said |= {outcome.case: outcome for outcome in trio.run(diagnosed, again, 3, 2)}
+    return {case: said.get(case) or missing[case.program] for case in TRIED}
+
+
+@pytest.mark.parametrize("case", TRIED, ids=lambda case: f"{case.machine}: {case.settings}"[:70])
+def test_the_right_hop_and_the_right_cause(case, outcomes):
+    outcome = outcomes[case]
+    if isinstance(outcome, str):
+        if os.environ.get("CHAOSPROXY_PEERS") == "required":
+            pytest.fail(outcome)
+        pytest.skip(outcome)
+    assert (outcome.hop, outcome.said) == (case.hop, case.right)
+
+
+def test_each_cause_of_real_machines_is_among_them():
+    assert {case.right for case in TRIED} >= {None, Cause.BUFFER, Cause.WHOLE, Cause.COMPRESSION, Cause.CORK, Cause.BEHIND}
+
+
+def test_the_page_has_every_case_and_its_count():
+    page = PAGE.read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.endswith(("| yes |", "| **no** |"))]
+    assert [row.split(" | ")[:2] for row in rows] == [[f"| {case.machine}", case.settings] for case in CASES]
+    right = sum(row.endswith("| yes |") for row in rows)
+    assert f"{right} of {len(CASES)} named the right hop" in page
+    assert right >= 0.8 * len(rows)
