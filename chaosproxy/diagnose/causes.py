@@ -51,7 +51,7 @@ MENDS: dict[tuple[Cause, Maker], str] = {
     (Cause.WHOLE, Maker.APPLICATION): "the application: no middleware that reads the whole body (one that joins "
     "`response.body_iterator`, or measures its length), and a streaming response in the first place",
     (Cause.WHOLE, Maker.UNKNOWN): "switch the streaming of responses on at this hop (lighttpd: `server.stream-response-body`, "
-    "Varnish: `beresp.do_stream`, a gateway: response streaming); in an application: no middleware that reads the whole "
+    "Varnish: `beresp.do_stream`, Traefik: no `buffering` middleware, a gateway: response streaming); in an application: no middleware that reads the whole "
     "body",
     (Cause.COMPRESSION, Maker.NGINX): "nginx: leave this type out of `gzip_types` (`gzip off;` in the location), or "
     "`proxy_buffering off;`, with which it flushes after each read",

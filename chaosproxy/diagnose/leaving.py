@@ -20,7 +20,7 @@ ANSWERS = 2.0
 """Seconds that a server has to say how many."""
 BEGINS = 5.0
 """Seconds within which a request has reached it."""
-SHOWN = 1.0
+SHOWN = 0.5
 """Seconds that the client stays for the first event."""
 LOOKED = 2.5
 """Seconds that we look for the end of the work."""
@@ -55,11 +55,14 @@ class Counter:
         return number(await self.read(), self.name)
 
 
-async def embedded(peer: Peer, authority: bytes) -> Counter | None:
-    """The embedded origin's counter, if it is that which answers there."""
+async def embedded(peer: Peer, authority: bytes) -> tuple[Counter, int] | None:
+    """The embedded origin's counter, if it is that which answers there, and how many requests it takes at once."""
     counter = Counter(peer, authority, "/stats")
     read = _json(await counter.read())
-    return counter if isinstance(read, Mapping) and read.keys() >= OURS else None
+    if not isinstance(read, Mapping) or not read.keys() >= OURS:
+        return None
+    slots = read.get("slots")
+    return counter, slots if isinstance(slots, int) else 1
 
 
 def number(said: bytes, name: str) -> float | None:

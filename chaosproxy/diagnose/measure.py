@@ -72,13 +72,16 @@ class _Measuring:
     told: Told
     answers: dict[tuple[int, Variant], list[Answer]] = field(default_factory=dict)
     paces: Mapping[Variant, Pace] = field(default_factory=dict)
+    jobs: int = 1
     done: int = 0
     all: int = 0
 
     async def run(self) -> Observed:
         plan = self.plan
         inside = plan.hops[0]
-        server = await embedded(self._peer(inside), inside.address.authority)
+        found = await embedded(self._peer(inside), inside.address.authority)
+        server, slots = found or (None, plan.jobs)
+        self.jobs = max(1, min(plan.jobs, slots))  # who waits for its turn there would be late by that
         if server is not None and not any(map(turns_knobs, plan.hops)):
             self.paces = PACES
         variants = [Variant.PLAIN, Variant.CODED]
@@ -106,7 +109,7 @@ class _Measuring:
         return any(answer.header("content-encoding") for answer in seen)
 
     async def _round(self, variants: list[Variant]) -> None:
-        limiter = trio.CapacityLimiter(self.plan.jobs)
+        limiter = trio.CapacityLimiter(self.jobs)
         async with trio.open_nursery() as nursery:
             for variant in variants:
                 for number in range(len(self.plan.hops)):

@@ -11,6 +11,8 @@ from chaosproxy.cli.main import status_of
 from chaosproxy.origin.serving import OriginOptions, ServedOrigin, serving
 
 QUICK = ("--times", "1", "--jobs", "12")
+SURE = ("--times", "3", "--jobs", "12")
+"""Where nothing is wrong, what a busy machine does to one measurement must not say so."""
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +64,7 @@ def test_a_chain_with_a_buffer_in_it(said, server, hop):
 
 
 def test_nothing_is_wrong(said, server, hop):
-    status, out, err = said(f"{server.url}/sse", hop().url, *QUICK)
+    status, out, err = said(f"{server.url}/sse", hop().url, *SURE)
     assert (status, err) == (0, "")
     assert "No hop breaks streaming. Both hops pass on what comes as it comes" in " ".join(out.split())
     assert "a client that leaves: the server is told at once" in " ".join(out.split())
@@ -108,8 +110,8 @@ def test_a_post_over_http2_and_tls(said, server, hop, tmp_path):
 
 def test_the_hop_that_does_not_tell_the_server_that_its_client_has_left(said, server, hop):
     ignoring = hop({"version": 1, "faults": [{"client_abort": "ignore"}]}).url
-    status, out, _ = said(f"{server.url}/sse", ignoring, "--json", *QUICK)
-    assert status == 0, "it streams all the same"
+    status, out, _ = said(f"{server.url}/sse", ignoring, "--json", *SURE)
+    assert status == 0, f"it streams all the same: {out}"
     one, two = json.loads(out)["hops"]
     assert one["leaving"]["told"] < 1
     assert two["leaving"] == {"told": None, "says": "the server is not told: 2500 ms later it was still at work"}

@@ -8,7 +8,8 @@ import trio
 from chaosproxy.diagnose.causes import Cause
 from tests.diagnose.blind import CASES, PAGE, Case, Outcome, diagnosed, everything
 
-PROGRAMS = ("", "nginx-1.22", "haproxy-2.6", "lighttpd-1.4", "apache-2.4", "varnish-7", "caddy-2.6", "traefik-3", "envoy-1.40")
+PROGRAMS = ("", "nginx-1.22", "haproxy-2.6", "lighttpd-1.4")
+"""Those that are up at once; `python -m tests.diagnose.blind` takes all."""
 TRIED = [
     case
     for case in CASES
@@ -21,13 +22,10 @@ TRIED = [
 
 
 @pytest.fixture(scope="module")
-def outcomes(tmp_path_factory) -> dict[Case, Outcome | str]:
+def outcomes() -> dict[Case, Outcome | str]:
     """What was said of each; of those whose program is not there, what would bring it. Who is wrong is asked again: it
     may have been the machine."""
-    place = tmp_path_factory.mktemp("blind")
-    for folder in (place, place.parent, place.parent.parent):
-        folder.chmod(0o755)  # some programs give up their rights, and read their files then
-    with everything(TRIED, place) as (urls, missing):
+    with everything(TRIED) as (urls, missing):
         said = {outcome.case: outcome for outcome in trio.run(diagnosed, urls, 1, 10)}
         again = {case: urls[case] for case, outcome in said.items() if not outcome.right}
         said |= {outcome.case: outcome for outcome in trio.run(diagnosed, again, 3, 2)}
@@ -45,7 +43,14 @@ def test_the_right_hop_and_the_right_cause(case, outcomes):
 
 
 def test_each_cause_of_real_machines_is_among_them():
-    assert {case.right for case in TRIED} >= {None, Cause.BUFFER, Cause.WHOLE, Cause.COMPRESSION, Cause.CORK, Cause.BEHIND}
+    assert {case.right for case in TRIED} >= {
+        None,
+        Cause.BUFFER,
+        Cause.WHOLE,
+        Cause.COMPRESSION,
+        Cause.CORK,
+        Cause.BEHIND,
+    }
 
 
 def test_the_page_has_every_case_and_its_count():
@@ -53,5 +58,5 @@ def test_the_page_has_every_case_and_its_count():
     rows = [line for line in page.splitlines() if line.endswith(("| yes |", "| **no** |"))]
     assert [row.split(" | ")[:2] for row in rows] == [[f"| {case.machine}", case.settings] for case in CASES]
     right = sum(row.endswith("| yes |") for row in rows)
-    assert f"{right} of {len(CASES)} named the right hop" in page
+    assert f"{right} of {len(CASES)} named the right hop, the right cause" in page
     assert right >= 0.8 * len(rows)

@@ -213,7 +213,7 @@ def _accepts(port: int) -> bool:
 
 
 def _unknown(port: int) -> bool:
-    """It knows of nothing under this address; whether what it knows of is there does not matter."""
+    """It knows of nothing under this address, in Go's own words; whether what it knows of is there does not matter."""
     with socket.create_connection(("127.0.0.1", port), timeout=WITHIN) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        return b" 404 " in client.makefile("rb").readline()
+        return b"404 page not found" in client.makefile("rb").read()

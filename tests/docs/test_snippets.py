@@ -25,7 +25,7 @@ FOLLOWED = [
     "abort-chain",
     "demo",
     "errors-after-200",
-    "finding-a-buffer",
+    "find-the-buffering",
     "reports",
     "reproducing",
     "origin",
