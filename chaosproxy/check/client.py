@@ -82,6 +82,7 @@ class Command:
             stderr=subprocess.PIPE,
             env=at.environment(os.environ),
             start_new_session=True,
+            preexec_fn=_can_be_interrupted if os.name == "posix" else None,
         )
         assert process.stdout is not None
         assert process.stderr is not None
@@ -101,6 +102,11 @@ class Command:
         took = trio.current_time() - began
         told = read(bytes(out.kept), bytes(complaint.kept), process.returncode if ended else None)
         return replace(told, first=out.first, ended=took, left=interrupted[0] if interrupted else None)
+
+
+def _can_be_interrupted() -> None:
+    """Though whoever started us may not be: a shell has what it runs in the background ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 async def _until_ended(process: trio.Process, watch: Watch, interrupted: list[float]) -> None:

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m docs.matrix", description=__doc__)
     parser.add_argument("clients", nargs="*", help="globs of rows, such as 'openai_*.py'; default all")
     parser.add_argument("--suite", default="full")
-    parser.add_argument("--only", action="append", default=[], help="of these cases alone")
+    parser.add_argument("--only", action="append", default=[], help="these cases alone; what is known of others stays")
     parser.add_argument("--timeout", type=float, default=3.0, help="that clients are given, in seconds")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="cases side by side")
     parser.add_argument("--missing", action="store_true", help="only clients that have said nothing yet")
@@ -44,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         date = dt.datetime.now(dt.UTC).date().isoformat()
         said |= {"date": date, "timeout": options.timeout, "versions": versions()}
         for client in _wanted(options, said):
-            said["clients"][client.name] = _card(client, options)
+            before = said["clients"].get(client.name) if options.only else None
+            said["clients"][client.name] = _joined(before, _card(client, options))
             _write(FILE, said)
     page.write(said)
     return 0
@@ -73,6 +74,15 @@ def _card(client: Client, options: argparse.Namespace) -> dict[str, Any]:
     print(f" {len(card['cases'])} cases in {took:.0f} s", file=sys.stderr, flush=True)
     cases = [{key: seen[key] for key in KEPT if key in seen} for seen in card["cases"]]
     return {"suite": card["suite"], "seconds": round(took), "cases": cases}
+
+
+def _joined(before: dict[str, Any] | None, card: dict[str, Any]) -> dict[str, Any]:
+    """Cases that were run anew take the places of those that they were."""
+    if before is None:
+        return card
+    anew = {seen["case"]: seen for seen in card["cases"]}
+    kept = [anew.pop(seen["case"], seen) for seen in before["cases"]]
+    return {**before, "cases": [*kept, *anew.values()]}
 
 
 def _write(file: Path, said: Mapping[str, Any]) -> None:

@@ -42,6 +42,11 @@ class Cell:
     seen: str
 
     @property
+    def asked(self) -> bool:
+        """The case was about the client, and its probe did what the case asks."""
+        return self.verdict != "not_applicable"
+
+    @property
     def same(self) -> bool:
         word = self.measured.split()[0]
         return self.verdict in _SAME.get(word, (word,))

@@ -15,20 +15,27 @@ from docs.matrix.clients import CLIENTS, FOLDER, PROBES, node, python
 
 _ASK = "import importlib.metadata as m, json, sys; print(json.dumps({n: m.version(n) for n in sys.argv[1:]}))"
 PROGRAMS = ("curl", "chromium")
+STAMP = FOLDER / ".installed"
+"""What is installed."""
 
 
 def install() -> None:
     """Everything that the probes import is there afterwards. CalledProcessError where a registry says no."""
+    pinned = "".join((PROBES / name).read_text(encoding="utf-8") for name in ("requirements.txt", "package.json"))
+    FOLDER.mkdir(exist_ok=True)
+    for probe in (PROBES / "package.json", *PROBES.glob("*.mjs")):
+        shutil.copy(probe, FOLDER)
+    if STAMP.exists() and STAMP.read_text(encoding="utf-8") == pinned:
+        return
     if not python().exists():
         _run(sys.executable, "-m", "venv", str(FOLDER))
     quiet: tuple[str, ...] = ("--quiet", "--disable-pip-version-check")
     _run(str(python()), "-m", "pip", "install", *quiet, "-r", str(PROBES / "requirements.txt"))
-    for probe in (PROBES / "package.json", *PROBES.glob("*.mjs")):
-        shutil.copy(probe, FOLDER)
     npm = node().parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     quiet = ("--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error")
     path = f"{node().parent}:{os.environ['PATH']}"  # for what the packages run when they are installed
     _run(str(node()), str(npm), "install", *quiet, "--prefix", str(FOLDER), path=path)
+    STAMP.write_text(pinned, encoding="utf-8")
 
 
 def versions() -> Mapping[str, str]:

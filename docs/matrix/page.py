@@ -26,7 +26,7 @@ A client whose documentation has a time-out for streams was given one of {second
 """
 _BESIDE = """## Beside what was measured by hand
 
-On 2026-11-30 the same clients at the same versions were measured without this tool, against a server that was written for that ([the cells](matrix/measured.yaml)). Of {all} cells that are in both, {same} are the same.{rest}
+On 2026-11-30 the same clients at the same versions were measured without this tool, against a server that was written for that ([the cells](matrix/measured.yaml)). Of {all} cells that were asked again, {same} have the same verdict.{rest}
 """
 
 
@@ -66,10 +66,23 @@ def _shown(seen: Mapping[str, Any] | None) -> str:
 
 
 def _beside(both: list[Cell]) -> str:
-    other = [cell for cell in both if not cell.same]
-    same = len(both) - len(other)
-    rest = " The others, with the reason for each:" if other else ""
-    return "\n".join([_BESIDE.format(all=len(both), same=same, rest=rest), *_differences(other)])
+    asked = [cell for cell in both if cell.asked]
+    other = [cell for cell in asked if not cell.same]
+    rest = f" The other {len(other)}, with the reason for each:" if other else ""
+    head = _BESIDE.format(all=len(asked), same=len(asked) - len(other), rest=rest)
+    return "\n".join([head, *_differences(other), *_not_asked([cell for cell in both if not cell.asked])])
+
+
+def _not_asked(left_out: list[Cell]) -> Iterator[str]:
+    columns, _ = measured()
+    groups: dict[tuple[str, str], list[str]] = {}
+    for cell in left_out:
+        groups.setdefault((cell.column, cell.seen), []).append(f"`{cell.client}`")
+    if groups:
+        yield f"Not asked again were {len(left_out)} cells:\n"
+    for (column, seen), clients in groups.items():
+        yield f"- {columns[column]['what']}: {seen} ({', '.join(clients)})."
+    yield ""
 
 
 def _differences(other: list[Cell]) -> Iterator[str]:

@@ -3,6 +3,7 @@ by hand. `make client-matrix` does so for all of them and all cases.
 """
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -60,3 +61,13 @@ def test_a_client_makes_of_each_case_what_was_measured(name, tmp_path):
     both = list(cells({name: found}))
     assert {cell.case for cell in both} == set(CASES)
     assert [cell for cell in both if not cell.same and not cell.why] == []
+
+
+def test_a_client_can_be_interrupted_where_the_command_cannot(tmp_path):
+    """A shell has what it starts in the background ignore SIGINT, and so would everything that this starts."""
+    check = [sys.executable, "-m", "chaosproxy", "check", "--only", "interrupt", "--json", "--patience", "20s", "--"]
+    line = f"trap '' INT; exec {shlex.join([*check, *shell('curl.sh', tmp_path)])}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, timeout=170, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    (seen,) = json.loads(done.stdout)["cases"]
+    assert seen["seen"].startswith("it left, and the server heard of it within")

@@ -62,6 +62,6 @@ export async function run(ask) {
   if (leaves) await new Promise((resolve) => setTimeout(resolve, 2000)); // and to live on
   const outcome = error ? "raised" : answer.flag ? "flagged" : "ok";
   const { text, finish, flag } = answer;
-  console.log(JSON.stringify({ text, finish, outcome, error: error ?? flag }));
-  process.exit(outcome === "ok" ? 0 : 1);
+  const said = JSON.stringify({ text, finish, outcome, error: error ?? flag });
+  process.stdout.write(`${said}\n`, () => process.exit(outcome === "ok" ? 0 : 1)); // when all of it is written
 }
