@@ -133,23 +133,23 @@ async def _stalls(way: Way) -> Observed:
 async def _stalls_too_long(way: Way) -> Observed:
     async with way.asked("chunked-flood", lazy=True) as (client, seen):
         await seen.arrived()
-        settled = await _until_settled(seen)
+        await _until_settled(seen)
         with trio.move_on_after(PATIENCE):
             await seen.over.wait()
         if seen.left is None or seen.left_at is None:
             return Observed("it may stall")
         answer = await client.rest(PATIENCE)
-        return Observed(f"the upstream is left, client: {answer.ending}", {"seconds": max(seen.left_at - settled, 0.0)})
+        blocked = seen.left_at - seen.began
+        return Observed(f"the upstream is left after {{blocked:.0f}} s, client: {answer.ending}", {"blocked": blocked})
 
 
-async def _until_settled(seen: Seen) -> float:
-    """When the last byte was taken, once nothing has been for a while."""
+async def _until_settled(seen: Seen) -> None:
+    """Until nothing has been taken for a while, or the script is over."""
     taken, since = -1, trio.current_time()
     while not seen.over.is_set() and trio.current_time() - since < SETTLED:
         if seen.pushed != taken:
             taken, since = seen.pushed, trio.current_time()
         await trio.sleep(0.05)
-    return since
 
 
 async def _request(way: Way) -> Observed:
