@@ -138,10 +138,11 @@ def ending(seen: Seen, answer: Answer, since: float | None, on_its_way: int = 0)
     """How an answer ended that was to be longer, and how long after `since`; so many events may have met the end."""
     seconds = max(answer.ended_at - since, 0.0) if answer.ended_at and since else 0.0
     if answer.status != 200:
-        return Observed(f"{answer.status or ''} {answer.ending}".strip(), {"seconds": seconds})
+        said = f"{answer.status}" if answer.ending == "clean" else f"{answer.status or ''} {answer.ending}".strip()
+        return Observed(said, {"seconds": seconds})
     count = len(_came(answer))
     events = "all events" if count >= len(seen.sent) - on_its_way else "no event" if not count else "some events"
-    return Observed(f"{events}, {answer.ending}", {"seconds": seconds})
+    return Observed(f"{events}, {answer.how}", {"seconds": seconds})
 
 
 def leaving(seen: Seen, since: int, before: int | None) -> Observed:

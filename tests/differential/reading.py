@@ -28,6 +28,11 @@ class Answer:
     """In HTTP/1.1 how the end of the body is told."""
 
     @property
+    def how(self) -> str:
+        """The same, of an answer that was to be longer."""
+        return "looks whole" if self.ending == "clean" else self.ending
+
+    @property
     def events(self) -> int:
         return b"".join([data for _, data in self.body]).count(b"\n\n")
 

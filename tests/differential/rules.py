@@ -119,8 +119,8 @@ async def _half_closes(way: Way) -> Observed:
         await client.half_close()
         answer = await client.rest(PATIENCE)
         if answer.events == seen.planned:
-            return Observed(f"served to the end, {answer.ending}")
-        return Observed(f"ended, {answer.ending}")
+            return Observed("served to the end")
+        return Observed(f"ended, {answer.how}")
 
 
 async def _stalls(way: Way) -> Observed:
@@ -140,7 +140,7 @@ async def _stalls_too_long(way: Way) -> Observed:
             return Observed("it may stall")
         answer = await client.rest(PATIENCE)
         blocked = seen.left_at - seen.began
-        return Observed(f"the upstream is left after {{blocked:.0f}} s, client: {answer.ending}", {"blocked": blocked})
+        return Observed(f"{answer.how}, upstream left after {{blocked:.0f}} s", {"blocked": blocked})
 
 
 async def _until_settled(seen: Seen) -> None:
