@@ -5,6 +5,7 @@ cannot be said.
 import pytest
 import trio
 
+from chaosproxy.presets.preset import PRESETS
 from chaosproxy.scenario.load import examine, load
 from chaosproxy.testing.h2_peers import h2_client
 from chaosproxy.testing.peers import Ending, Origin, Pause, RawClient
@@ -162,6 +163,13 @@ def faults(text: str) -> list[str]:
 def test_what_only_the_first_hop_can_do_is_left_out_behind_others():
     assert faults("{preset: aws-cloudfront}")[0] == "retry_upstream"
     assert faults("{preset: cloudflare}, {preset: aws-cloudfront}") == ["timeout", "timeout", "headers"]
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_each_may_stand_behind_another_and_in_front_of_one(name):
+    scenario, found = examine(f"version: 1\nhops:\n- preset: nginx-1.31\n- preset: {name}\n- preset: aws-alb\n")
+    assert [one for one in found if not one.warning] == []
+    assert [one.name for one in scenario.rules[0].hops] == ["nginx-1.31", name, "aws-alb"]
 
 
 def test_what_the_vendors_do_not_say_has_no_default_and_does_nothing():
