@@ -81,6 +81,8 @@ def test_these_tests_run_the_wheel_s_code(installed, command):
 def test_the_wheel_s_scenarios_are_found_by_name_and_valid(installed, command):
     names = sorted(path.stem for path in (ROOT / "scenarios").rglob("*.yaml"))
     assert sorted(path.stem for path in (installed / "chaosproxy" / "_scenarios").rglob("*.yaml")) == names
+    for figures in (ROOT / "chaosproxy" / "presets" / "data").iterdir():
+        assert (installed / "chaosproxy" / "presets" / "data" / figures.name).read_bytes() == figures.read_bytes()
     done = subprocess.run(**command("lint", *names), capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     unknown = subprocess.run(**command("lint", "idle-dorp"), capture_output=True, check=False)
