@@ -4,7 +4,7 @@ Rules: pure. A change is named only where it is far beyond what a busy machine d
 else. Must not know: who the hop is, why it does so, what would mend it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from chaosproxy.client.answer import GAVE_UP
@@ -100,7 +100,7 @@ def _refused(seen: Shape, inside: Shape | None) -> Trouble | None:
     answer, before = seen.answer, inside.answer if inside is not None else None
     if answer.status is None:
         return Trouble.SILENT if answer.end == GAVE_UP else Trouble.BROKEN
-    if answer.status >= 400 and (before is None or (before.status or 0) < 400):
+    if answer.status >= 300 and (before is None or (before.status or 0) < 300):
         return Trouble.REFUSED
     whole = {"clean", GAVE_UP}
     if answer.end not in whole and (before is None or before.end in whole):
@@ -115,8 +115,10 @@ def _in_lumps(seen: Shape, inside: Shape | None) -> bool:
         return False
     if inside is None:
         return _enough(seen) and (_all_at_once(seen) or _regular(seen))
-    if seen.amount < FEW or seen.counts != inside.counts:
+    if seen.amount < FEW:
         return False
+    if seen.counts != inside.counts:
+        inside = replace(inside, counts=seen.counts)  # a coding that cannot be read
     wait, had = seen.wait(inside.first or 0.0), inside.wait(inside.first or 0.0)
     fuller = seen.together >= FULLER * max(1, inside.together)
     return fuller and wait >= SLOWER * had and wait - had >= NOTICED

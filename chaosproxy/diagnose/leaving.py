@@ -4,6 +4,7 @@ From the client's side a hop that passes the leaving on looks like one that does
 many requests it is at work on knows. Rules: where that cannot be told, nothing is. Must not know: hops.
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -90,14 +91,22 @@ async def leave(peer: Peer, head: RequestHead, body: bytes, counter: Counter, ga
     before = await counter.count()
     if before is None:
         return None
-    came = trio.Event()
+    came, over = trio.Event(), trio.Event()
+    begun = False
+
+    def told(now: float) -> bool:
+        nonlocal begun
+        begun = now > before
+        return begun or over.is_set()
+
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_stay, peer, head, body, came)
-        begun = await _until(counter, BEGINS, lambda now: now > before)
-        with trio.move_on_after(SHOWN):
-            await came.wait()
+        nursery.start_soon(_stay, peer, head, body, came, over)
+        await _until(counter, BEGINS, told)
+        if begun:
+            with trio.move_on_after(SHOWN):
+                await came.wait()
         nursery.cancel_scope.cancel()
-    if begun is None:
+    if not begun or over.is_set():
         return None
     left = trio.current_time()
     ended = await _until(counter, LOOKED, lambda now: now <= before)
@@ -107,13 +116,12 @@ async def leave(peer: Peer, head: RequestHead, body: bytes, counter: Counter, ga
     return Leaving(ended - left, LOOKED, gap=gap)
 
 
-async def _stay(peer: Peer, head: RequestHead, body: bytes, came: trio.Event) -> None:
-    try:
+async def _stay(peer: Peer, head: RequestHead, body: bytes, came: trio.Event, over: trio.Event) -> None:
+    """`came`: the first event, or the end; `over`: the end."""
+    with contextlib.suppress(UpstreamFault):  # it was there before; the count, which does not rise, tells
         await ask(peer, head, body, BEGINS + SHOWN + 1, lambda _: came.set(), other="lines")
-    except UpstreamFault:
-        pass  # it was there before; what cannot be asked now is told by the count, which does not rise
-    finally:
-        came.set()
+    over.set()
+    came.set()
 
 
 async def _until(counter: Counter, within: float, holds: Callable[[float], bool]) -> float | None:

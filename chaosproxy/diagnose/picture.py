@@ -96,6 +96,7 @@ def _verdict(verdict: Told, width: int) -> Iterator[Text]:
     for title, lines in (
         ("evidence", verdict.evidence),
         ("it could also be", verdict.others),
+        ("besides", verdict.further),
         ("thin evidence", verdict.thin),
     ):
         for line in lines:

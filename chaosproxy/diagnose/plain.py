@@ -25,6 +25,7 @@ def plain(report: Report) -> dict[str, Any]:
         "mend": verdict.mend or None,
         "evidence": list(verdict.evidence),
         "others": list(verdict.others),
+        "further": list(verdict.further),
         "thin": list(verdict.thin),
         "hops": [_hop(one) for one in report.seen],
     }

@@ -29,6 +29,8 @@ class Told:
     mend: str = ""
     evidence: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
+    """What hops further out do besides."""
     thin: tuple[str, ...] = ()
 
 
@@ -52,6 +54,7 @@ def told(report: Report) -> Told:
         mend(finding.cause, maker),
         tuple(_evidence(one, finding)),
         others(finding.cause) if _is_open(one, finding) else (),
+        tuple(_further(report, one)),
         tuple(_thin(report, one)),
     )
 
@@ -69,6 +72,13 @@ def _good(report: Report) -> Told:
             f"{milliseconds(shown.first)}, and {_beat(shown)}."
         )
     return Told(sentence, thin=tuple(_thin(report, last)))
+
+
+def _further(report: Report, first: Seen) -> Iterator[str]:
+    for one in report.seen:
+        if one.finding is not None and one is not first:
+            mending = mend(one.finding.cause, one.known.maker)
+            yield f"{one.label} does too: {_what(one.finding)}; what mends it: {mending}"
 
 
 def _what(finding: Finding) -> str:
@@ -101,7 +111,8 @@ def _what(finding: Finding) -> str:
         case Cause.CUT:
             return f"the answer breaks off after {milliseconds(seen.answer.ended)}: {_ending(seen.answer)}"
         case Cause.REFUSED:
-            return f"it answers {seen.answer.status} where the hop inside streams"
+            where = "" if change.inside is None else " where the hop inside streams"
+            return f"it answers {seen.answer.status}{where}"
         case Cause.SILENT:
             return f"nothing came through within {milliseconds(seen.answer.ended)}"
         case Cause.LOSES:
@@ -130,6 +141,8 @@ def _evidence(one: Seen, finding: Finding) -> Iterator[str]:
         yield "its bursts end in the middle of events: what counts there is bytes, not time"
     if change.counted:
         yield f"Content-Length: {seen.answer.header('content-length')}, which the hop inside does not send"
+    if seen.answer.header("location"):
+        yield f"Location: {seen.answer.header('location')}"
     if seen.answer.header("content-encoding"):
         yield f"Content-Encoding: {seen.answer.header('content-encoding')}"
     if one.known.why:
