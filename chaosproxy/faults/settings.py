@@ -20,6 +20,8 @@ _IDS = {"header_table_size": 1, "max_concurrent_streams": 3, "initial_window_siz
 """RFC 9113 section 6.5.2."""
 _LARGEST = {"header_table_size": 2**20, "initial_window_size": 2**31 - 1, "max_frame_size": 2**24 - 1}
 SMALLEST_FRAME = 16_384
+MOST = 100
+"""Acknowledgements that wait; further SETTINGS have none."""
 
 
 @register
@@ -88,6 +90,7 @@ class RunningSettings(AtPlace):
         self._held = math.inf
         self._place = math.inf
         self._owed: list[tuple[float, Acknowledge]] = []
+        self._said = False
 
     def begin(self, now: float) -> SessionActs:
         acts: list[Note | Hold] = []
@@ -107,9 +110,11 @@ class RunningSettings(AtPlace):
 
     def does(self, act: Act, now: float) -> SessionActs:
         if isinstance(act, Acknowledge) and self._acknowledge:
-            self._owed.append((now + self._acknowledge, act))
-            self._plan()
-            return (Note("fired", self._told),) if len(self._owed) == 1 else ()
+            if math.isfinite(self._acknowledge) and len(self._owed) < MOST:
+                self._owed.append((now + self._acknowledge, act))
+                self._plan()
+            said, self._said = self._said, True
+            return () if said else (Note("fired", self._told),)
         return super().does(act, now)
 
     def wake(self, now: float) -> SessionActs:

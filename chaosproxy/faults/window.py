@@ -19,6 +19,8 @@ from chaosproxy.model.units import Duration, Rate
 
 TICK = 0.1
 """Seconds between two portions of credit that trickles."""
+MOST = 1000
+"""Streams whose credit is kept; who was owed some before them is over, or has none."""
 PLAIN = 65_535
 """The window that every connection begins with."""
 
@@ -81,12 +83,18 @@ class RunningWindow(SessionFault):
             return (act, *self._given(0, act.nbytes))
         if not isinstance(act, Credit) or self._of == ("stream" if not act.stream else "connection"):
             return (act,)
-        self._owed[act.stream] = self._owed.get(act.stream, 0) + act.nbytes
+        if self._mode != "withhold" or math.isfinite(self._for):  # else it will never be given
+            self._owe(act)
         if self._mode == "trickle" and self._next == math.inf:
             self._next = now + TICK
             self.due = min(self._until, self._next)
         said, self._said = self._said, True
         return () if said else (Note("fired", f"credit is {_WORDS[self._mode]}"),)
+
+    def _owe(self, credit: Credit) -> None:
+        self._owed[credit.stream] = self._owed.get(credit.stream, 0) + credit.nbytes
+        if len(self._owed) > MOST:
+            del self._owed[min(stream for stream in self._owed if stream)]
 
     def _given(self, stream: int, nbytes: int) -> SessionActs:
         owed = self._owed.get(stream, 0)
