@@ -16,7 +16,7 @@ from tests.differential.compare import Comparison
 from tests.differential.known import known
 from tests.differential.launch import MissingError
 from tests.differential.page import PAGE, page
-from tests.differential.rows import PEERS
+from tests.differential.settings import PEERS
 
 
 def main() -> int:

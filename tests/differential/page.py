@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.differential.compare import Result
 from tests.differential.programs import PROGRAMS
-from tests.differential.rows import PEERS
+from tests.differential.settings import PEERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "presets.md"
 HEAD = """<!-- Made by `make differential`: one run of everything below. -->

@@ -3,7 +3,7 @@
 A setting is what stands in the program's own configuration where it passes a request on: lines of nginx's `location`,
 HAProxy's `listen`, Apache's virtual host, Caddy's site (with `reverse_proxy UPSTREAM` in it, unless that is all),
 lighttpd's socket (a line that begins with a quotation mark is an option of the backend). Where a program has several
-such places it is YAML: `route` and `hcm` and `filters` for Envoy, `service` and `middleware` for Traefik, `backend`,
+such places it is YAML: `route` and `hcm` and `filters` for Envoy, `service`, `middleware` and `transport` for Traefik, `backend`,
 `receive` and `response` (VCL) for Varnish, h2o's keys of a path. nghttpx and Squid take settings for the whole process
 alone, options of the command line and lines of the configuration, so each has a process of its own.
 """
@@ -152,7 +152,7 @@ ENVOY_GZIP = json.dumps(
 
 
 def _traefik(plan: Plan) -> Commands:
-    routers, services, middlewares = {}, {}, {}
+    routers, services, transports, middlewares = {}, {}, {}, {}
     command = [plan.program, "--global.checknewversion=false", "--global.sendanonymoususage=false", "--log.level=ERROR"]
     command.append(f"--providers.file.filename={plan.place}/dynamic.yaml")
     for number, (name, setting) in enumerate(plan.settings.items()):
@@ -163,12 +163,16 @@ def _traefik(plan: Plan) -> Commands:
         servers = {"servers": [{"url": f"http://127.0.0.1:{plan.upstream}"}], **given.get("service", {})}
         services[point] = {"loadBalancer": servers}
         routers[point] = {"rule": "PathPrefix(`/`)", "entryPoints": [point], "service": point}
+        if "transport" in given:
+            transports[point], servers["serversTransport"] = given["transport"], point
         if "middleware" in given:
             middlewares[point] = given["middleware"]
             routers[point]["middlewares"] = [point]
     dynamic: dict[str, dict] = {"routers": routers, "services": services}
     if middlewares:
         dynamic["middlewares"] = middlewares
+    if transports:
+        dynamic["serversTransports"] = transports
     _written(plan, "dynamic.yaml", json.dumps({"http": dynamic}))
     return [command]
 

@@ -13,7 +13,8 @@ import trio
 from tests.differential import observed
 from tests.differential.client import Client, connected
 from tests.differential.observed import Observed
-from tests.differential.origin import CUT, DENSE, Origin, Seen, event
+from tests.differential.origin import Origin, Seen
+from tests.differential.scripts import CUT, DENSE, event
 
 PATIENCE = 9.0
 """Seconds for an answer to end; who has said nothing by then says nothing more."""
@@ -80,10 +81,13 @@ async def _dense(way: Way) -> Observed:
         return observed.whole(await client.rest(PATIENCE), expected)
 
 
-async def _idle(way: Way) -> Observed:
-    async with way.asked("chunked-idle") as (client, seen):
-        answer = await client.rest(PATIENCE)
-        return observed.ending(seen, answer, seen.sent[-1] if seen.sent else None)
+def _idle(script: str) -> Rule:
+    async def rule(way: Way) -> Observed:
+        async with way.asked(script) as (client, seen):
+            answer = await client.rest(PATIENCE)
+            return observed.ending(seen, answer, seen.sent[-1] if seen.sent else None)
+
+    return rule
 
 
 async def _silent(way: Way) -> Observed:
@@ -166,7 +170,8 @@ def _rules() -> dict[str, Rule]:
         "fields of the head": _fields,
         "chunked, as fast as it is taken": _dense,
         "silent before the head": _silent,
-        "silent after 8 events": _idle,
+        "silent after 8 events": _idle("chunked-idle"),
+        "close-delimited, silent after 8 events": _idle("close-idle"),
         "client leaves, events flow": _leaves,
         "client leaves, upstream silent": _leaves_in_silence,
         "client half-closes": _half_closes,

@@ -5,8 +5,9 @@ import pytest
 from chaosproxy.testing.recorder import Ending
 from tests.differential import observed
 from tests.differential.observed import Observed
-from tests.differential.origin import Seen, event
+from tests.differential.origin import Seen
 from tests.differential.reading import Answer, H1Reading
+from tests.differential.scripts import event
 
 GAP = 0.05
 SENT = [round(GAP * number, 3) for number in range(24)]
