@@ -49,15 +49,15 @@ def why_not(head: RequestHead | ResponseHead, method: bytes) -> str:
     return "no body" if (head.final and not for_get) or first(head.headers, b"content-length") == b"0" else ""
 
 
-def coded(head: RequestHead | ResponseHead, coding: bytes) -> RequestHead | ResponseHead:
-    """The head of the message once its body is coded."""
+def coded(head: RequestHead | ResponseHead, coding: bytes, *, vary: bool = True) -> RequestHead | ResponseHead:
+    """The head of the message once its body is coded; with `vary` it says that this depends on who asks."""
     gone = {b"content-encoding", b"content-length"}
     headers = head.headers
     if isinstance(head, ResponseHead):
         gone.add(b"accept-ranges")
         headers = tuple((name, _weak(value) if name.lower() == b"etag" else value) for name, value in headers)
     headers = (*without(headers, gone), (b"Content-Encoding", coding))
-    if isinstance(head, ResponseHead) and not {b"*", b"accept-encoding"} & set(tokens(headers, b"vary")):
+    if vary and isinstance(head, ResponseHead) and not {b"*", b"accept-encoding"} & set(tokens(headers, b"vary")):
         headers = (*headers, (b"Vary", b"Accept-Encoding"))
     framing = Framing.CHUNKED if head.framing is Framing.LENGTH else head.framing
     return replace(head, headers=headers, framing=framing)

@@ -56,6 +56,9 @@ class Compress(FaultSpec):
     """Only if Accept-Encoding takes the coding; a request is always coded. Default true."""
     footer: bool = True
     """`false`: the trailer of gzip (8 bytes) or deflate (4) is missing, and the message ends cleanly. Default true."""
+    vary: bool = True
+    """Says `Vary: Accept-Encoding` in the head of an answer that it codes; nginx does with `gzip_vary on` only. Default
+    true."""
     cut: Size = 0
     """The last so many coded bytes are missing, and the message ends cleanly. More than the encoder's own end has (gzip
     10, deflate 6, br 1, zstd 3) are kept back from the beginning. Default 0."""

@@ -66,12 +66,12 @@ class RunningCompress(Fault):
             return (head,)
         fired = Note("fired", f"{self._spec.coding}, flush {self._spec.flush}")
         if self._spec.way is Way.RESPONSE and self._method == b"HEAD":
-            return (fired, coded(head, self._coding))
+            return (fired, coded(head, self._coding, vary=self._spec.vary))
         self._encoder = encoder(self._spec.coding, self._spec.level)
         self._behind = self._spec.flush == "one_behind" and self.kind is not None
         if self._behind:
             self.capacity = ROOM + self._kept
-        return (fired, WAKE, coded(head, self._coding))
+        return (fired, WAKE, coded(head, self._coding, vary=self._spec.vary))
 
     # ---- the body
 

@@ -430,6 +430,11 @@ def test_vary_is_not_repeated(play, vary):
     assert played.head[1].headers == ((b"Vary", vary), (b"ETag", b'W/"v"'), (b"Content-Encoding", b"gzip"))
 
 
+def test_vary_may_be_left_out(play):
+    head = play([Compress(vary=False)], WHOLE, request=ASKS).head[1]
+    assert (values(head.headers, b"vary"), values(head.headers, b"content-encoding")) == ([], [b"gzip"])
+
+
 def test_the_head_leaves_at_once(play):
     head = ResponseHead(200, framing=Framing.CHUNKED)
     assert play([Compress()], [(1.0, head), (5.0, b"x"), (9.0, End())], request=ASKS).head[0] == 1.0
