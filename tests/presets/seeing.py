@@ -6,6 +6,7 @@ Times are whole milliseconds from the request on. The server's answers are scrip
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from random import Random
 
 import trio
 
@@ -30,8 +31,8 @@ def event(number: int, size: int = 50) -> bytes:
 
 def noise(number: int, size: int = 500) -> bytes:
     """One that does not become smaller by compression."""
-    text = b"".join(b"%02x" % (zlib.crc32(b"%d %d" % (number, part)) & 0xFF) for part in range(size))
-    return b"data: " + bytes.fromhex(text.decode()).replace(b"\n", b"_")[: size - 8] + b"\n\n"
+    text = Random(number).randbytes(size - 8).replace(b"\n", b"_")
+    return b"data: " + text + b"\n\n"
 
 
 def answer(
@@ -47,10 +48,12 @@ def answer(
     make=event,
 ) -> list[Step]:
     """An event each `gap` seconds behind the head, `first` seconds before the first. `framing`: chunked, close, cl. `end`:
-    clean, fin, rst (in place of the events that are left), short (fin behind half of the length), open."""
+    clean, fin, rst, open; a length is then twice what comes."""
     events = [make(number, size) for number in range(1, count + 1)]
-    length = 2 * count * size if end == "short" else count * size
-    framed = {"chunked": b"Transfer-Encoding: chunked\r\n", "close": b"", "cl": b"Content-Length: %d\r\n" % length}[framing]
+    length = count * size if end == "clean" else 2 * count * size
+    framed = {"chunked": b"Transfer-Encoding: chunked\r\n", "close": b"", "cl": b"Content-Length: %d\r\n" % length}[
+        framing
+    ]
     steps: list[Step] = [b"HTTP/1.1 200 OK\r\n" + content + framed + fields + b"\r\n"]
     for number, one in enumerate(events):
         steps += [Pause(first if first is not None and number == 0 else gap)]
@@ -203,7 +206,7 @@ async def _ask_h1(proxied: Linked, asks: bytes, leave: tuple[float, str] | None,
         await client.send(b"GET /sse HTTP/1.1\r\nHost: x\r\n" + asks + b"\r\n")
 
         async def read_all() -> None:
-            while not of_h1(client, began).ended == "clean" and await client.read():
+            while of_h1(client, began).ended != "clean" and await client.read():
                 pass
 
         with trio.move_on_after(within if leave is None else leave[0]):
@@ -214,9 +217,19 @@ async def _ask_h1(proxied: Linked, asks: bytes, leave: tuple[float, str] | None,
                 await read_all()
         elif leave is not None:
             seen = of_h1(client, began)
-            await client.leave(Ending(leave[1]))
+            if leave[1] == "fin":
+                client.transport.close()
+            else:
+                await client.leave(Ending(leave[1]))
             return seen
         return of_h1(client, began)
+
+
+async def _close(client: H2Peer) -> None:
+    """As a process that ends: nothing is read any more."""
+    client._reading.cancel()
+    await client._stopped.wait()
+    client.recorder.transport.close()
 
 
 async def _ask_h2(proxied: Linked, asks: bytes, leave: tuple[float, str] | None, within: float) -> Seen:
@@ -237,7 +250,7 @@ async def _ask_h2(proxied: Linked, asks: bytes, leave: tuple[float, str] | None,
         if leave is not None and leave[1] == "stream":
             await client.reset(1, CANCEL)
         elif leave is not None:
-            await client.leave(Ending(leave[1]))
+            await (_close(client) if leave[1] == "fin" else client.leave(Ending(leave[1])))
         seen = of_h2(client, began)
         seen.head = _ms(heads[0], began) if heads else None
         seen.at = at if client.streams[1].over else None
