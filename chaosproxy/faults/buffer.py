@@ -44,6 +44,8 @@ class Buffer(FaultSpec):
     TCP reset, which takes it along."""
     counts_head: bool = False
     """The head takes up room in the first of `bytes`, as it does in nginx's `proxy_buffer_size`. Default false."""
+    holds_head: bool = False
+    """The head waits as well, as the first that is held; `every` counts from it on. Default false."""
     holds: Literal["all", "rest"] = "all"
     """`rest`: a piece of the body that fits into `bytes` passes at once; of one that does not the last part, which fills no
     buffer, waits for the next piece. That is what nginx's buffers do to chunks."""
@@ -75,10 +77,12 @@ class Buffer(FaultSpec):
         if not (self.sizes or self.events is not None or self.every is not None or self.until_end):
             found.append(((), "buffer needs one of bytes, events, every, until_end"))
         others = self.events is not None or self.every is not None or self.until_end
-        if self.holds == "rest" and (len(self.sizes) != 1 or others or self.counts_head):
+        if self.holds == "rest" and (len(self.sizes) != 1 or others or self.counts_head or self.holds_head):
             found.append((("holds",), "a rest is of one size of buffer: give `bytes`, and nothing else that releases"))
         elif self.counts_head and (not self.sizes or self.until_end):
             found.append((("counts_head",), "the head counts in the first of `bytes`; give some"))
+        if self.holds_head and self.way is Way.REQUEST:
+            found.append((("holds_head",), "the head of a request is held by `hold_head`"))
         if min(self.sizes, default=1) < 1:
             found.append((("bytes",), "a threshold is at least one byte"))
         if self.limit is not None and not self.until_end and max(self.sizes, default=0) > self.limit:

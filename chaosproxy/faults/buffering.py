@@ -14,7 +14,7 @@ from chaosproxy.chain.pieces import Remains
 from chaosproxy.model.headers import first, without
 from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead, Trailers, join
 from chaosproxy.model.units import counted
-from chaosproxy.model.vocabulary import Manner, Scope
+from chaosproxy.model.vocabulary import Framing, Manner, Scope
 
 if TYPE_CHECKING:
     from chaosproxy.faults.buffer import Buffer
@@ -36,15 +36,17 @@ class RunningBuffer(Fault):
         self._joined = 0
         """So many of the first pieces are made of several."""
         self._records = 0
+        self._heads: tuple[ResponseHead, ...] = ()
+        """The head, while it waits."""
         self.capacity = spec.room
 
     def data(self, data: Data, now: float) -> Actions:
-        actions: list[Data | Note] = []
+        actions: list[ResponseHead | Data | Note] = []
         remains = Remains(data)
         while remains.left:
             piece = remains.take(self._up_to_next_threshold(remains))
             if not self._pieces and self._every is not None:
-                self.due = now + self._every
+                self.due = min(self.due, now + self._every)
             self._pieces.append(piece)
             if len(self._pieces) - self._joined > MANY:
                 self._join()
@@ -73,16 +75,17 @@ class RunningBuffer(Fault):
     def _threshold_met(self) -> bool:
         return bool(self._sizes and self.held >= self._sizes[0]) or bool(self._events and self._records >= self._events)
 
-    def _release(self) -> tuple[Data | Note, ...]:
+    def _release(self) -> tuple[ResponseHead | Data | Note, ...]:
         self.due = math.inf
+        heads, self._heads = self._heads, ()
         if not self._pieces:
-            return ()
+            return heads
         if len(self._sizes) > 1 and self.held >= self._sizes[0]:
             self._sizes.popleft()
         whole = join(list(self._pieces))
         self._pieces.clear()
         self.held = self._records = self._joined = 0
-        return (*self.once(f"held {counted(len(whole.payload), 'byte')}"), whole)
+        return (*self.once(f"held {counted(len(whole.payload), 'byte')}"), *heads, whole)
 
     def wake(self, now: float) -> Actions:
         return self._release()
@@ -93,7 +96,7 @@ class RunningBuffer(Fault):
     def control(self, event: Event, now: float) -> Actions:
         match event:
             case ResponseHead():
-                return self._head(event)
+                return self._hold(self._head(event), now)
             case Trailers() | End():
                 return (*self._release(), event)
             case Abort():
@@ -123,12 +126,28 @@ class RunningBuffer(Fault):
         self.unfired = "hint"
         return (FOREVER, stripped)
 
+    def _hold(self, actions: Actions, now: float) -> Actions:
+        """What becomes of the head: it passes, or waits with the body."""
+        head = actions[-1]
+        if not self._spec.holds_head or len(actions) > 1 or not isinstance(head, ResponseHead) or not has_body(head):
+            return actions
+        self._heads = (head,)
+        if self._every is not None:
+            self.due = now + self._every
+        return ()
+
     def _drop(self) -> tuple[Note, ...]:
         dropped = self.held
         self._pieces.clear()
+        self._heads = ()
         self.held = self._records = self._joined = 0
         self.due = math.inf
         return self.once(f"dropped {counted(dropped, 'byte')}") if dropped else ()
+
+
+def has_body(head: ResponseHead) -> bool:
+    """A body follows, and no tunnel begins."""
+    return not head.final and head.framing not in (Framing.NONE, Framing.TUNNEL)
 
 
 def length_of(head: ResponseHead) -> int:

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from chaosproxy.chain.actions import FOREVER, WAKE, Action, Actions, PassOn
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
+from chaosproxy.faults.buffering import length_of
 from chaosproxy.model.messages import Data, Event, ResponseHead, in_chunks
 from chaosproxy.model.units import Duration, Size, lasting, show_size
 from chaosproxy.model.vocabulary import Framing
@@ -60,9 +61,7 @@ class RunningCork(Fault):
         if self._is_h2 or not self._is_gathered(event):
             self.unfired = "protocol" if self._is_h2 else "framing"
             return (event,)
-        fields = sum(len(name) + len(value) + len(b": \r\n") for name, value in event.headers)
-        size = len(b"HTTP/1.1 200 \r\n\r\n") + len(event.reason) + fields
-        return (WAKE, *self.once(self._detail), *self._add(event, size, now))
+        return (WAKE, *self.once(self._detail), *self._add(event, length_of(event), now))
 
     def _is_gathered(self, head: ResponseHead) -> bool:
         if head.final:

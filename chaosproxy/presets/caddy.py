@@ -34,7 +34,8 @@ class Caddy(Preset):
         "`read_timeout`, endings of the server, clients that leave"
     )
     not_measured: ClassVar[str] = (
-        "`response_header_timeout` is from the documents. Caddy asks the server for gzip where the client has not, and decodes it; "
+        "`response_header_timeout` is from the documents. 2.6 ends the answer of a client that has closed its half with a "
+        "last chunk, here without. Caddy asks the server for gzip where the client has not, and decodes it; "
         "here a server is asked for what the client takes. The Date of an answer that has none, and the order of the fields, are "
         "left out."
     )
@@ -66,7 +67,7 @@ class Caddy(Preset):
                 {"client_abort": "on_next_write"} if at_once and self.deaf else None,
                 FRAMES_ANEW,
                 {"compress": {"coding": self.encode, "flush": self.coded}} if self.encode else None,
-                *([] if at_once else waiting_with_length(self.flush_interval)),
+                None if at_once else waiting_with_length(self.flush_interval),
                 {"headers": {"case": "title", "add": self.signed}},
             ]
         )

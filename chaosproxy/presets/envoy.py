@@ -35,8 +35,8 @@ class Envoy140(Preset):
         "and in mid-stream, `delayed_close_timeout`, the gzip compressor, endings of the server, clients that leave."
     )
     not_measured: ClassVar[str] = (
-        "The default `timeout` of 15 s and `stream_idle_timeout` of 5 m were not waited for. The Date of an answer that has none, and how long the server has "
-        "taken (`x-envoy-upstream-service-time`), are left out."
+        "The default `timeout` of 15 s and `stream_idle_timeout` of 5 m were not waited for. The Date of an answer that has none is left out; the server has "
+        "always taken 0 ms (`x-envoy-upstream-service-time`)."
     )
     sources: ClassVar[Sequence[Source]] = (
         Source("timeout", _ROUTE + "`timeout`: 15 s, from the request's end to the end of the answer; 0 disables it"),
@@ -73,7 +73,7 @@ class Envoy140(Preset):
                 {"broken_end": {"then": broken, "if": H2}},
                 FRAMES_ANEW,
                 {"compress": {"coding": self.compressor, "flush": "sync"}} if self.compressor else None,
-                {"headers": {"case": "lower", "set": {"server": "envoy"}}},
+                {"headers": {"case": "lower", "set": {"server": "envoy", "x-envoy-upstream-service-time": 0}}},
                 limits(["abort"], blocked=idle or None),
             ]
         )

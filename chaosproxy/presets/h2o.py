@@ -2,7 +2,7 @@
 
 A chunked answer whose connection was closed before its last chunk is whole to the client. What was reset, or took too long, ends
 over HTTP/1 with what is no chunk, so that every parser complains, and with RST_STREAM(PROTOCOL_ERROR) over HTTP/2. Over HTTP/1 it
-does not see that the client has left before it writes.
+does not see that the client has left before it writes. What a client does not read is taken from the server all the same.
 Must not know: how faults work.
 """
 
@@ -48,6 +48,7 @@ class H2o22(Preset):
                 FRAMES_ANEW,
                 {"chunk_syntax": {"on_abort": "\r\n1\r\n"}},
                 {"hold_head": "first_byte"},
+                {"absorb": {}},
                 {"headers": {"set": {"Server": "h2o/2.2.5"}}},
             ]
         )

@@ -4,7 +4,7 @@ An answer in chunks, or with a length, goes to a client over HTTP/1 with MSG_MOR
 too, and leaves 200 ms after the first byte that waits, each chunk still by itself. `option http-no-delay` ends that; over HTTP/2
 it never happens, nor with answers that end with their connection, which stay so. That the server broke off is hidden from
 clients over HTTP/2 by 2.6, not by 2.8. The server's connection is reset where it is not needed any more; that the client has
-left is seen at the next write, but for an RST_STREAM or with `option abortonclose`.
+left is seen at the next write, but with `option abortonclose`, or in 2.8 where it was an RST_STREAM.
 Must not know: how faults work.
 """
 
@@ -29,13 +29,20 @@ class HAProxy(Preset):
 
     broken: ClassVar[tuple[object, ...]]
     """How an answer that broke off ends for its client."""
+    flush: ClassVar[str]
+    """When its encoder is flushed."""
+    unread: ClassVar[tuple[object, ...]]
+    """How it ends for a client that does not read."""
+    resets: ClassVar[str]
+    """What an RST_STREAM of the client does."""
     measured: ClassVar[str] = (
         "bursts of small events, the segment at an MSS of 1460, framings, `http-no-delay`, compression, `timeout server`, "
         "`timeout client`, endings of the server, clients that leave, `abortonclose`"
     )
     not_measured: ClassVar[str] = (
         "`option httpclose` closes the client's connection behind each answer and changes nothing else: it is not here. On the loopback interface a segment has 65,483 bytes: "
-        "`segment: 65483` is what one sees there."
+        "`segment: 65483` is what one sees there. A client over HTTP/2 that does not read gets an END_STREAM from 2.6 after "
+        "`timeout client`, here an RST_STREAM."
     )
     sources: ClassVar[tuple[Source, ...]] = (
         Source("timeout_server", _MANUAL + "`timeout server`: the inactivity of the server, 504 before the head"),
@@ -54,7 +61,8 @@ class HAProxy(Preset):
     abortonclose: bool = False
     """`option abortonclose`: that the client has closed is seen at once, and ends the request. Default false."""
     compression_algo: Literal["gzip", "deflate"] | None = None
-    """`compression algo`. Each block is flushed when the next one comes: an event is late by one. Default: none."""
+    """`compression algo`. 2.6 flushes each block when the next one comes, so that an event is late by one; 2.8 at once. Default:
+    none."""
     compression_type: tuple[str, ...] = ()
     """`compression type`, the media types that are compressed. Default: all of them."""
     segment: Size = 1448
@@ -70,13 +78,13 @@ class HAProxy(Preset):
                 {"broken_end": [_BROKEN, *self.broken]},
                 None
                 if self.abortonclose
-                else {"client_abort": {"mode": "on_next_write", "half_close": "serve", "rst_stream": "propagate"}},
-                {"compress": given(coding=self.compression_algo, flush="one_behind", if_=types)}
+                else {"client_abort": {"mode": "on_next_write", "half_close": "serve", "rst_stream": self.resets}},
+                {"compress": given(coding=self.compression_algo, flush=self.flush, if_=types)}
                 if self.compression_algo
                 else None,
                 {"headers": {"case": "lower"}},
                 None if self.http_no_delay else {"cork": {"after": "200ms", "segment": self.segment}},
-                limits(["abort"], blocked=self.timeout_client),
+                limits(self.unread, blocked=self.timeout_client),
             ]
         )
 
@@ -96,6 +104,9 @@ class HAProxy26(HAProxy):
     )
     measured: ClassVar[str] = f"HAProxy 2.6.12 (Debian 12): {HAProxy.measured}."
     broken: ClassVar[tuple[object, ...]] = ("end_stream", "abort")
+    unread: ClassVar[tuple[object, ...]] = ("abort",)
+    flush: ClassVar[str] = "one_behind"
+    resets: ClassVar[str] = "as_mode"
 
 
 @preset
@@ -110,3 +121,6 @@ class HAProxy28(HAProxy):
     )
     measured: ClassVar[str] = f"HAProxy 2.8.25: {HAProxy.measured}."
     broken: ClassVar[tuple[object, ...]] = ({"stream": "CANCEL"},)
+    unread: ClassVar[tuple[object, ...]] = broken
+    flush: ClassVar[str] = "sync"
+    resets: ClassVar[str] = "propagate"

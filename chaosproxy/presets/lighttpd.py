@@ -36,6 +36,8 @@ _SIZED = "content_length"
 _UNKNOWN: Plain = {"framing": ["chunked", "close_delimited"]}
 _WAITS = "5s"
 """`server.max-keep-alive-idle`, for which a connection waits whose answer is short of its length."""
+_SPARING = 2
+"""The mode in which the server has to wait for a client that does not read."""
 _LATER = 2.0
 """Seconds that `read-timeout` takes longer than it says, at least."""
 
@@ -54,7 +56,7 @@ class Lighttpd14(Preset):
         "to 3 s longer), endings of the server, clients that leave."
     )
     not_measured: ClassVar[str] = (
-        "mod_deflate. `read-timeout` is checked once a second; here it takes exactly 2 s longer than it says. The Date of an answer "
+        "mod_deflate. It asks each server for one answer only (`Connection: close`). `read-timeout` is checked once a second; here it takes exactly 2 s longer than it says. The Date of an answer "
         "that has none is left out, and so are the seconds for which a connection stays open behind a whole answer. With 0 a silence "
         "in mid-stream becomes a 404 behind the real one, here a 500."
     )
@@ -80,10 +82,12 @@ class Lighttpd14(Preset):
                 limits([_failed("504 Gateway Timeout"), "abort"], idle=idle),
                 {"client_abort": {"mode": "ignore" if whole else "on_next_write", "half_close": "serve", "if": H1}},
                 *(self._whole() if whole else []),
+                {"absorb": {}} if self.stream_response_body < _SPARING else None,
                 {"broken_end": {"then": [_FAILED, "end_stream"], "if": H2}},
                 {"broken_end": {"then": "abort", "when": "fin", "delay": _WAITS, "if": {**H1, "framing": _SIZED}}},
                 {"broken_end": {"then": [_FAILED, "abort"], "if": H1}},
                 FRAMES_ANEW,
+                {"headers": {"add": {"Accept-Ranges": "bytes"}}} if whole else None,
                 {"headers": {"add": {"Server": "lighttpd/1.4.69"}, "if": {"without_headers": {"server": "*"}}}},
             ]
         )

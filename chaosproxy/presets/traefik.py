@@ -30,7 +30,7 @@ class Traefik3(Preset):
     )
     not_measured: ClassVar[str] = (
         "`responseHeaderTimeout` is from the documents; there is no limit of Traefik's on a silence in mid-stream. Answers of more "
-        "than 1 MiB, which `buffering` puts on disk and sends in chunks. The Date of an answer that has none is left out."
+        "than 1 MiB, which `buffering` puts on disk. The Date of an answer that has none is left out."
     )
     sources: ClassVar[tuple[Source, ...]] = (
         Source("flushInterval", _DOCUMENTS + "services, `responseForwarding.flushInterval`: 100ms; negative: at once"),
@@ -51,15 +51,15 @@ class Traefik3(Preset):
     """The middleware `buffering`: the whole answer first. Default false."""
 
     def faults(self) -> list[Plain]:
-        waits = [] if self.flushInterval == -1 else waiting_with_length(self.flushInterval)
+        at_once = self.flushInterval == -1 or self.buffering
         return those(
             [
                 limits([answer(504, "Gateway Timeout"), "abort"], first_byte=self.responseHeaderTimeout),
-                {"hold_head": {"until": "end", "content_length": True}} if self.buffering else None,
+                {"hold_head": "end"} if self.buffering else None,
                 {"broken_end": [_FAILED if self.buffering else answer(502, "Bad Gateway"), "abort"]},
                 FRAMES_ANEW,
                 {"compress": {"flush": "sync"}} if self.compress else None,
-                *([] if self.buffering else waits),
+                None if at_once else waiting_with_length(self.flushInterval),
                 {"headers": {"case": "title"}},
             ]
         )

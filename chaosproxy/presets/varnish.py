@@ -48,7 +48,7 @@ class Varnish7(Preset):
     )
     not_measured: ClassVar[str] = (
         "`first_byte_timeout`, and what is kept in the cache. Varnish writes each chunk's size with two zeros in front of it, but "
-        "for the last. X-Varnish and the Date of an answer that has none are left out."
+        "for the last. X-Varnish is always 2. The Date of an answer that has none is left out."
     )
     sources: ClassVar[tuple[Source, ...]] = (
         Source("do_stream, do_gzip", _MANUAL + "`beresp.do_stream`, `beresp.do_gzip`"),
@@ -84,10 +84,11 @@ class Varnish7(Preset):
                 {"compress": {"flush": "end"}} if self.do_gzip else None,
                 {"hold_head": {"until": "end", "content_length": True}} if whole else None,
                 *(self._plain() if self.do_gzip and not whole else []),
+                {"absorb": {}} if self.do_stream else None,
                 {"broken_end": [_FAILED, "end_stream", "abort"]},
                 FRAMES_ANEW,
                 {"chunk_syntax": {"zeros": 2}},
-                {"headers": {"set": {"Age": 0, "Via": "1.1 varnish (Varnish/7.1)"}}},
+                {"headers": {"set": {"X-Varnish": 2, "Age": 0, "Via": "1.1 varnish (Varnish/7.1)"}}},
             ]
         )
 

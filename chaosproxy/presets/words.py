@@ -31,9 +31,9 @@ def answer(status: int, body: str = "", content_type: str = "", **further: str) 
     return {"status": status, **({"headers": fields} if fields else {}), **({"body": body} if body else {})}
 
 
-def waiting_with_length(interval: float) -> list[Plain]:
-    """Go's reverse proxy: an answer with a length that is no event stream waits in a buffer of 4 KiB, its head too; 0 seconds:
-    until that is full."""
+def waiting_with_length(interval: float) -> Plain:
+    """Go's reverse proxy: an answer with a length that is no event stream waits in a buffer of 4 KiB, its head too, until that
+    is full, or the interval is over; 0 seconds: there is none."""
     which = {"framing": "content_length", "without_headers": {"content-type": "text/event-stream*"}}
-    buffer: Plain = {"bytes": "4KiB", **({"every": show_duration(interval)} if interval else {}), "if": which}
-    return [{"buffer": buffer}, {"hold_head": {"until": "first_byte", "if": which}}]
+    every = {"every": show_duration(interval)} if interval else {}
+    return {"buffer": {"bytes": "4KiB", **every, "counts_head": True, "holds_head": True, "if": which}}

@@ -222,6 +222,12 @@ class ClientConnection(Carrier[ClientListener]):
         if self._watch is not None and descriptor is not None and not self.deaf:
             self._watch.add(descriptor, self._left_unread)
 
+    def half_closed(self) -> None:
+        """A client that closed all of it answers what it is still sent by a reset, which nobody would read."""
+        descriptor = self.transport.descriptor
+        if self._watch is not None and descriptor is not None and not self.broken and self.session.closing is None:
+            self._watch.add(descriptor, self._left_unread, resets_only=True)
+
     def unpause(self) -> None:
         descriptor = self.transport.descriptor
         if self._watch is not None and descriptor is not None:

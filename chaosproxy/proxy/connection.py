@@ -96,6 +96,9 @@ class Connection(Output):
     def owes(self) -> bool:
         """Something still has to be written though the peer has said its last."""
 
+    def half_closed(self) -> None:
+        """The peer has said its last, and something is owed to it. Must not raise."""
+
     def failed(self) -> None:
         """A mistake of ours has ended the reader; it has been reported. Must not raise."""
 
@@ -120,6 +123,7 @@ class Connection(Output):
                     if not self.paused:
                         self._read()
                 while self.owes() and not self._left:
+                    self.half_closed()
                     self._wake = trio.Event()
                     await self._wake.wait()
             except trio.ClosedResourceError:

@@ -21,12 +21,13 @@ class HangupWatch:
         self._epoll = select.epoll() if hasattr(select, "EPOLLRDHUP") else None
         self._callbacks: dict[int, Left] = {}
 
-    def add(self, descriptor: int, callback: Left) -> None:
-        """Watch `descriptor` until it hangs up or is removed; to be removed before it is closed."""
+    def add(self, descriptor: int, callback: Left, *, resets_only: bool = False) -> None:
+        """Watch `descriptor` until it hangs up or is removed; to be removed before it is closed. `resets_only`: a FIN of it
+        is no news."""
         if self._epoll is None or descriptor in self._callbacks:
             return
         self._callbacks[descriptor] = callback
-        self._epoll.register(descriptor, select.EPOLLRDHUP)
+        self._epoll.register(descriptor, 0 if resets_only else select.EPOLLRDHUP)  # a reset is always told
 
     def remove(self, descriptor: int) -> None:
         """Watch it no longer."""

@@ -14,7 +14,7 @@ from chaosproxy.faults.buffering import length_of
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
 from chaosproxy.model.vocabulary import Framing, Manner, Peer, Scope, Way
 from chaosproxy.testing import check_fault
-from chaosproxy.testing.play import GET, POST, Upload
+from chaosproxy.testing.play import GET, POST, SSE, Upload
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]
 WHOLE = [*TICKS, (9.0, End())]
@@ -164,6 +164,41 @@ def test_the_head_may_take_up_room_in_the_first(play):
     assert [size for _, size in pieces(play([small], fills, head=head))][:2] == [1, 30]
 
 
+# ---- the head is held too
+
+WITH_HEAD = Buffer(bytes=20, every=1.0, holds_head=True)
+
+
+def left(played):
+    return [(time, len(event.payload) if isinstance(event, Data) else type(event)) for time, event in played.out]
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ([(0.2, b"x" * 9), (0.4, b"x" * 20), (9.0, End())], [(0.4, ResponseHead), (0.4, 20), (1.4, 9), (9.0, End)]),
+        ([(0.5, b"x"), (0.8, b"x"), (1.5, b"x"), (9.0, End())], [(1.0, ResponseHead), (1.0, 2), (2.5, 1), (9.0, End)]),
+        ([(3.0, b"x"), (9.0, End())], [(1.0, ResponseHead), (4.0, 1), (9.0, End)]),
+        ([(0.5, End())], [(0.5, ResponseHead), (0.5, End)]),
+        ([(0.3, b"x"), (0.5, Trailers(((b"a", b"b"),))), (0.6, End())], [(0.5, ResponseHead), (0.5, 1), (0.5, Trailers), (0.6, End)]),
+        ([(0.3, b"x"), (0.5, BREAKS[1])], [(0.5, ResponseHead), (0.5, 1), (0.5, Abort)]),
+    ],
+)  # fmt: skip
+def test_the_head_waits_with_the_body_and_starts_the_clock(play, script, expected):
+    assert left(play([WITH_HEAD], [(0.0, SSE), *script])) == expected
+
+
+def test_a_head_that_is_held_can_be_dropped(play):
+    dropping = Buffer(bytes=20, holds_head=True, on_abort="drop")
+    assert left(play([dropping], [(0.0, SSE), (0.3, b"x"), (0.5, BREAKS[1])])) == [(0.5, Abort)]
+    assert left(play([WITH_HEAD], [(0.0, SSE), (0.3, b"x"), (0.5, "hangup")])) == []
+
+
+@pytest.mark.parametrize("head", [ResponseHead(204, final=True), ResponseHead(101, framing=Framing.TUNNEL)])
+def test_a_head_without_a_body_passes(play, head):
+    assert play([WITH_HEAD], [(0.5, head)]).head == (0.5, head)
+
+
 # ---- a rest alone is held
 
 
@@ -195,6 +230,7 @@ def test_a_rest_breaks_off_as_the_whole_does(play):
         assert len(play([Buffer(bytes=1024, holds="rest", on_abort=on_abort)], script).data) == size
     check_fault(Buffer(bytes=20, holds="rest"))
     check_fault(Buffer(bytes=20, counts_head=True, on_abort="drop_on_rst"))
+    check_fault(WITH_HEAD)
 
 
 def test_nothing_dropped_is_not_journalled_as_dropped(play):
@@ -301,6 +337,8 @@ def test_with_a_flush_every_two_seconds_it_survives_in_bursts(play):
         ({"bytes": (4, 0)}, ("bytes",), "at least one byte"),
         ({"until_end": True, "counts_head": True}, ("counts_head",), "give some"),
         ({"events": 3, "holds": "rest"}, ("holds",), "one size of buffer"),
+        ({"bytes": 9, "holds": "rest", "holds_head": True}, ("holds",), "one size of buffer"),
+        ({"bytes": 9, "holds_head": True, "way": Way.REQUEST}, ("holds_head",), "`hold_head`"),
         ({"bytes": (1, 2), "holds": "rest"}, ("holds",), "one size of buffer"),
         ({"bytes": 9, "every": 1.0, "holds": "rest"}, ("holds",), "one size of buffer"),
         ({"bytes": 4096, "limit": 1024}, ("limit",), "4KiB can never be reached with a limit of 1KiB"),

@@ -1,5 +1,7 @@
 """The client leaves: the upstream feels it at once, whatever is under way, and the journal tells who left and how."""
 
+import select
+
 import pytest
 import trio
 
@@ -238,3 +240,24 @@ async def test_the_upstream_feels_it_about_as_soon_as_directly():
                     )
                 )
     assert min(through) < min(direct) + 0.01  # a timer, or something polled, would delay each of them
+
+
+@pytest.mark.skipif(not hasattr(select, "EPOLLRDHUP"), reason="only Linux tells without reading")
+async def test_a_client_that_is_served_half_closed_and_resets_has_left_though_nobody_writes():
+    async with origin([HEAD, CHUNK, Ending.OPEN]) as served, proxy_on(SERVE, served.url) as proxied:
+        client = await RawClient.connect("127.0.0.1", proxied.port)
+        async with client:
+            await client.send(GET)
+            await client.read_until(TEN)
+            client.transport.fin()
+            connection = next(iter(proxied.proxy._clients))
+            with trio.fail_after(20):
+                while not connection.over:
+                    await trio.sleep(0.001)
+            await client.leave(Ending.RST)
+        asked = await served.request(1)
+        with trio.fail_after(20):
+            await asked.gone.wait()
+        record = await proxied.last()
+    assert (record.end.by, record.end.how) == ("client", "rst")
+    assert (record.upstream.end.by, record.upstream.end.cause) == ("proxy", "client:rst")

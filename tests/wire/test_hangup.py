@@ -78,3 +78,28 @@ async def test_adding_and_removing_after_the_watch_has_ended_is_nothing():
         watch.remove(accepted.fileno())
         watch.add(accepted.fileno(), lambda _: None)
         watch.remove(accepted.fileno())
+
+
+async def test_where_only_a_reset_is_news_a_fin_is_none(nursery):
+    watch = HangupWatch()
+    nursery.start_soon(watch.run)
+    client, accepted = connected()
+    told: list[bool] = []
+    noticed = trio.Event()
+
+    def left(was_reset: bool) -> None:
+        told.append(was_reset)
+        noticed.set()
+
+    with accepted:
+        watch.add(accepted.fileno(), left, resets_only=True)
+        client.shutdown(socket.SHUT_WR)
+        assert accepted.recv(1) == b""
+        await trio.testing.wait_all_tasks_blocked()
+        assert told == []
+        reset_on_close(client)
+        client.close()
+        with trio.fail_after(20):
+            await noticed.wait()
+    assert told == [True]
+    nursery.cancel_scope.cancel()
