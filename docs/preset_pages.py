@@ -91,7 +91,7 @@ def _section(spec: type[Preset]) -> list[str]:
     if spec.not_measured:
         parts.append(f"**Not measured, or left out:** {spec.not_measured}")
     if spec.sources:
-        rows = [f"| {' | '.join(_cells(one))} |".replace("|  |", "| |") for one in spec.sources]
+        rows = ["|" + "".join(f" {cell} |" if cell else " |" for cell in _cells(one)) for one in spec.sources]
         parts.append("\n".join(["| what | grade | what it says | source | date |", "|---|---|---|---|---|", *rows]))
     return parts
 

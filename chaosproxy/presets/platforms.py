@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chaosproxy.model.units import Duration, Size
+from chaosproxy.model.units import Duration, Size, show_size
 from chaosproxy.presets.figures import Figures
 from chaosproxy.presets.managed import (
     NOT_MEASURED,
@@ -34,22 +34,22 @@ class Heroku(Preset):
         "each next one, then a cut (H15)."
     )
     measured: ClassVar[str] = NOT_MEASURED
-    not_measured: ClassVar[str] = (
-        "The 1 MB that the router takes from it while a client does not read, "
-        "the keep-alive towards it, what a client that sends gains by it."
-    )
+    not_measured: ClassVar[str] = "The keep-alive towards the dyno, what a client that sends gains by it."
     sources: ClassVar[Sequence[Source]] = Figures("platforms", "heroku")
 
     initial_timeout: Duration = 30.0
     """How long until something of the answer has come. Default 30s; it cannot be changed."""
     rolling_timeout: Duration = 55.0
     """How long between any two bytes from then on. Default 55s; it cannot be changed."""
+    response_buffer: Size = 1024 * 1024
+    """So much of an answer is taken from the dyno while the client does not read. Default 1MiB; it cannot be changed."""
 
     def faults(self) -> list[Plain]:
         return those(
             [
                 limits(page(503, "Application error"), first_byte=self.initial_timeout, side="client"),
                 limits(between_bytes=self.rolling_timeout),
+                {"absorb": show_size(self.response_buffer)},
             ]
         )
 

@@ -11,7 +11,7 @@ from chaosproxy.testing.h2_peers import h2_client
 from chaosproxy.testing.peers import Ending, Origin, Pause, RawClient
 from chaosproxy.testing.proxied import linked
 from tests.presets.managed import ENDLESS, EVENT, LAST, MUTE, beats
-from tests.virtual.shipped import SSE, chunk, complete
+from tests.virtual.shipped import SSE, chunk, complete, unchunked
 
 
 async def left(preset: str, parameters: dict[str, object]) -> float | None:
@@ -71,6 +71,19 @@ async def test_a_dyno_does_not_hear_that_its_request_took_too_long(autojump_cloc
         (seen,) = served.requests
         await seen.gone.wait()
     assert seen.left is None
+
+
+@pytest.mark.parametrize(("preset", "done"), [("heroku", True), ("cloudflare", False)])
+async def test_a_router_that_takes_what_its_client_does_not_read(preset, done, autojump_clock):
+    served = Origin([SSE, *[chunk(b"x" * 10_000)] * 80, LAST])
+    async with linked(preset, served.serve) as proxied, RawClient(proxied.connect()) as client:
+        await client.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        await trio.sleep(1000)
+        assert served.requests[0].gone.is_set() is done
+        while not complete(client.received) and await client.read():
+            pass
+    assert complete(client.received)
+    assert unchunked(client.body) == b"x" * 800_000
 
 
 async def test_cloudfront_sends_a_get_again_and_a_post_once(autojump_clock):
