@@ -19,8 +19,6 @@ from chaosproxy.check.runner import Limits, Observed, observe, warm_up
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.units import show_duration
 
-BUSY = 0.25
-"""Seconds by which the machine may be late before time says nothing any more."""
 OF_TIME = frozenset({"hangs", "loops", "late", "raised"})
 BASELINE = "whole"
 NO_TIMEOUT = "say --timeout D, the timeout that the client has been given"
@@ -80,6 +78,15 @@ class Card:
 
     suite: str
     results: tuple[Result, ...]
+    client: str = ""
+    """The command, as it was given."""
+    mended: tuple[Case, ...] = ()
+    """What was accepted before, and is good now."""
+
+    @property
+    def known(self) -> tuple[Result, ...]:
+        """Those that are bad, and were accepted before."""
+        return tuple(result for result in self.results if result.known)
 
     @property
     def bad(self) -> tuple[Result, ...]:
@@ -134,7 +141,7 @@ class Examination:
                     nursery.start_soon(self._beside_others, case, limiter)
             for case in todo:
                 if self._doubtful(self._results[case.id]):
-                    self._results[case.id] = _settled(await self._one(case))
+                    self._results[case.id] = self._settled(await self._one(case))
             clock.cancel_scope.cancel()
         return Card(self.suite, tuple(self._compared(self._results[case.id]) for case in self.cases))
 
@@ -169,9 +176,17 @@ class Examination:
         return bool(why)
 
     def _doubtful(self, result: Result) -> bool:
-        if result.observed is None or result.judged.good is not False or result.observed.late < BUSY:
+        if result.observed is None or result.judged.good is not False or result.observed.late < self.limits.busy:
             return False
         return result.judged.verdict in OF_TIME or result.case.waits
+
+    def _settled(self, result: Result) -> Result:
+        """Of a case that was run again, alone."""
+        if result.observed is None or not self._doubtful(result):
+            return result
+        late = show_duration(round(result.observed.late, 2))
+        seen = f"the machine was too busy to judge ({late} late): {result.judged.seen}"
+        return replace(result, judged=replace(result.judged, good=None, seen=seen))
 
     def _compared(self, result: Result) -> Result:
         """With the case that it is like."""
@@ -185,12 +200,3 @@ class Examination:
         done, of = len(self._results), len(self.cases)
         spent = trio.current_time() - self._began
         self.progress(Progress(done, of, spent / done * (of - done), case.id))
-
-
-def _settled(result: Result) -> Result:
-    """Of a case that was run again, alone."""
-    if result.observed is None or result.judged.good is not False or result.observed.late < BUSY:
-        return result
-    late = show_duration(round(result.observed.late, 2))
-    seen = f"the machine was too busy to judge ({late} late): {result.judged.seen}"
-    return replace(result, judged=replace(result.judged, good=None, seen=seen))

@@ -130,8 +130,7 @@ def _flag(told: Told) -> str:
 
 
 def _complaint(told: Told) -> str:
-    status = f"exit status {told.status}" if told.status and told.status > 0 else ""
-    return ": ".join(part for part in (status, told.error) if part) or "raised"
+    return told.error or (f"exit status {told.status}" if told.status else "it says so")
 
 
 def _requests(case: Case, facts: Facts) -> tuple[bool, str]:

@@ -48,6 +48,8 @@ class Limits:
     """So long it may go on asking again."""
     timeout: float | None = None
     """The client's own timeout, if it was told."""
+    busy: float = 0.25
+    """By so much the machine may be late before time says nothing any more."""
     lead: float = 0.0
     """So long it was seen to take until it asks."""
 

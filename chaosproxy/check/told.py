@@ -100,4 +100,4 @@ def _json(text: str) -> tuple[str, Mapping[str, object] | None]:
 
 def _last_line(complaint: bytes) -> str:
     lines = complaint.decode("utf-8", "replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return next((line.strip(" \t\r:") for line in reversed(lines) if line.strip()), "")

@@ -6,41 +6,76 @@ Rules: the card goes to stdout, progress to stderr, on a terminal only. Must not
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from chaosproxy.cli.ready import check
 from chaosproxy.cli.run import DurationType
 from chaosproxy.errors import UsageError
+from chaosproxy.model.units import show_duration
 
 if TYPE_CHECKING:
     from chaosproxy.check.card import Card, Progress
     from chaosproxy.check.case import Case
+    from chaosproxy.check.timeouts import Found
 
 SUITES = ("quick", "full", "slow", "timeouts")
 PATH = click.Path(path_type=Path, dir_okay=False)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """The options as given; `command` is what stands behind `--`."""
+
+    suite: str
+    only: tuple[str, ...]
+    skip: tuple[str, ...]
+    listed: bool
+    timeout: float | None
+    up_to: float
+    patience: float
+    jobs: int | None
+    tls: bool
+    json: bool
+    junit: Path | None
+    html: Path | None
+    markdown: Path | None
+    baseline: Path | None
+    write_baseline: bool
+    command: tuple[str, ...]
 
 
 class SuiteFirst(click.Command):
-    """What stands in front of `--` may be a suite; what stands behind it is the command, options and all."""
+    """What stands in front of `--` is ours; what stands behind it is the command, options and all."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         at = args.index("--") if "--" in args else len(args)
-        before, command = args[:at], args[at + 1 :]
-        ctx.meta["command"] = command
-        return super().parse_args(ctx, before)
+        ctx.meta["command"] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
 
 
-@click.command("check", cls=SuiteFirst)
+@click.command("check", cls=SuiteFirst, options_metavar="[OPTIONS] -- COMMAND ...")
 @click.argument("suite", required=False, default="quick", type=click.Choice(SUITES), metavar="[SUITE]")
-@click.option("--only", multiple=True, metavar="GLOB", help="These cases alone; may be repeated.")
+@click.option("--only", multiple=True, metavar="GLOB", help="These cases alone, of whatever suite; may be repeated.")
 @click.option("--skip", multiple=True, metavar="GLOB", help="Not these cases; may be repeated.")
 @click.option("--list", "listed", is_flag=True, help="List the cases, and run none.")
 @click.option("--timeout", type=DurationType(), metavar="D", help="The timeout that the client has been given.")
+@click.option(
+    "--up-to",
+    type=DurationType(),
+    default="30s",
+    show_default=True,
+    metavar="D",
+    help="timeouts: how long a client is watched.",
+)
 @click.option(
     "--patience",
     type=DurationType(),
@@ -52,84 +87,121 @@ class SuiteFirst(click.Command):
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Cases at a time. Default: one for each processor."
 )
-@click.option(
-    "--tls", is_flag=True, help="Serve TLS, and with it HTTP/2 to those who take it; CHAOSPROXY_CA is the CA's file."
-)
-@click.option("--json", "as_json", is_flag=True, help="The card as JSON.")
+@click.option("--tls", is_flag=True, help="Serve TLS, and HTTP/2 to those who take it; CHAOSPROXY_CA is the CA's file.")
+@click.option("--json", is_flag=True, help="The card as JSON.")
+@click.option("--junit", type=PATH, metavar="FILE", help="Write it as JUnit XML too.")
+@click.option("--html", type=PATH, metavar="FILE", help="Write it as a page too, with what was on the wire.")
+@click.option("--markdown", type=PATH, metavar="FILE", help="Write it as Markdown too.")
+@click.option("--baseline", type=PATH, metavar="FILE", help="What is bad and known: it does not fail.")
+@click.option("--write-baseline", is_flag=True, help="Write what is bad now to the file of --baseline.")
 @click.pass_context
-def command(
-    ctx: click.Context,
-    suite: str,
-    only: Sequence[str],
-    skip: Sequence[str],
-    listed: bool,
-    timeout: float | None,
-    patience: float,
-    jobs: int | None,
-    tls: bool,
-    as_json: bool,
-) -> int:
-    """What a client makes of each way in which a stream can go wrong: COMMAND is run once per case, and finds the proxy at
-    CHAOSPROXY_URL (OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST are set too).
+def command(ctx: click.Context, /, **given: object) -> int:
+    """What a client makes of each way in which a stream can go wrong. COMMAND is run once per case; it finds the proxy at
+    CHAOSPROXY_URL (OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST and others are set too).
 
-    It prints the text that it received, and leaves with 0 if it believes the answer is whole; or it prints one line of
-    JSON with text, finish, outcome (ok, raised, flagged) and error. SUITE is quick (default), full, slow or timeouts."""
+    It prints the text that it received, and leaves with 0 if it believes the answer is whole. Or it prints one line of
+    JSON with text, finish, outcome (ok, raised, flagged) and error.
+
+    SUITE is quick (default), full, slow (the client's own defaults, minutes), or timeouts (which finds them)."""
+    options = CheckOptions(**given, command=ctx.meta["command"])  # type: ignore[arg-type] # click has checked their types
+    if options.suite == "timeouts":
+        return _timeouts(options)
     from chaosproxy.check.choosing import choose  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.check.shown import listed  # noqa: PLC0415 - `--help` does without it
 
-    cases = choose(suite, only, skip)
-    if listed:
-        click.echo(_listed(cases))
+    cases = choose(options.suite, options.only, options.skip)
+    if options.listed:
+        click.echo("".join(listed(cases)), nl=False)
         return 0
-    arguments = _runnable(ctx.meta["command"])
-    with _progress() as progress:
-        card = _examined(suite, cases, arguments, timeout, patience, jobs, tls, progress)
-    if as_json:
-        click.echo(json.dumps(card.as_json(), ensure_ascii=False))
-    else:
-        for result in card.results:
-            click.echo(f"{result.case.id:24} {result.judged.verdict:14} {result.judged.good!s:6} {result.judged.seen}")
-    return 1 if card.bad else 0
+    _check(options)
+    return _say(_known(options, _examined(options, cases)), options)
 
 
-def _examined(
-    suite: str,
-    cases: Sequence["Case"],
-    arguments: Sequence[str],
-    timeout: float | None,
-    patience: float,
-    jobs: int | None,
-    tls: bool,
-    progress: Callable[["Progress"], None],
-) -> "Card":
-    import trio  # noqa: PLC0415 - `--help` does without it
+def _check(options: CheckOptions) -> None:
+    """UsageError for what could only fail later."""
+    if not options.command:
+        raise UsageError("no command: write `chaosproxy check quick -- COMMAND ...`")
+    if shutil.which(options.command[0]) is None:
+        raise UsageError(f"{options.command[0]}: no such command")
+    for file in (options.junit, options.html, options.markdown):
+        check(file, "the card")
+    if options.write_baseline and options.baseline is None:
+        raise UsageError("--write-baseline needs --baseline FILE")
+    if options.baseline is not None and not options.write_baseline:
+        from chaosproxy.check.baseline import read  # noqa: PLC0415 - for whoever has one
 
+        read(options.baseline)
+
+
+def _examined(options: CheckOptions, cases: tuple["Case", ...]) -> "Card":
     from chaosproxy.check.card import Examination  # noqa: PLC0415 - `--help` does without it
     from chaosproxy.check.client import Command  # noqa: PLC0415 - `--help` does without it
     from chaosproxy.check.runner import Limits  # noqa: PLC0415 - `--help` does without it
 
-    limits = Limits(patience=patience, timeout=timeout)
-    at_a_time = jobs or max(2, os.cpu_count() or 2)
-    examination = Examination(Command(arguments), cases, suite, limits, at_a_time, tls, progress)
+    limits = Limits(options.patience, timeout=options.timeout)
+    jobs = options.jobs or (len(cases) if options.suite == "slow" else max(2, os.cpu_count() or 2))
+    client = Command(options.command)
+    with _progress() as progress:
+        card = _run(Examination(client, cases, options.suite, limits, max(1, jobs), options.tls, progress).run)
+    return replace(card, client=shlex.join(options.command))
+
+
+def _run(main: Callable[[], Awaitable[T]]) -> T:
+    import trio  # noqa: PLC0415 - `--help` does without it
+
     try:
-        return trio.run(examination.run)
+        return trio.run(main)
     except BaseExceptionGroup as group:
         if group.subgroup(KeyboardInterrupt) is None:
             raise
         raise click.Abort from None  # it comes in a group where several tasks ran
 
 
-def _runnable(arguments: Sequence[str]) -> Sequence[str]:
-    """UsageError if there is no such command."""
-    if not arguments:
-        raise UsageError("no command: write `chaosproxy check quick -- COMMAND ...`")
-    if shutil.which(arguments[0]) is None:
-        raise UsageError(f"{arguments[0]}: no such command")
-    return arguments
+def _known(options: CheckOptions, card: "Card") -> "Card":
+    if options.baseline is None:
+        return card
+    from chaosproxy.check import baseline  # noqa: PLC0415 - for whoever has one
+
+    if options.write_baseline:
+        baseline.write(options.baseline, card)
+    return baseline.accepted(card, baseline.read(options.baseline))
 
 
-def _listed(cases: Sequence["Case"]) -> str:
-    width = max((len(case.id) for case in cases), default=0)
-    return "\n".join(f"{case.id:{width}}  {case.suite:5}  {case.title}" for case in cases)
+def _say(card: "Card", options: CheckOptions) -> int:
+    """The card, in each form that is wanted; the exit status."""
+    from chaosproxy.check import junit, markdown, page, shown  # noqa: PLC0415 - `--help` does without them
+    from chaosproxy.cli.painting import paint, show  # noqa: PLC0415 - likewise
+    from chaosproxy.cli.saving import save  # noqa: PLC0415 - likewise
+
+    for file, pieces in (
+        (options.junit, junit.pieces),
+        (options.html, page.pieces),
+        (options.markdown, markdown.pieces),
+    ):
+        if file is not None:
+            save(file, pieces(card))
+    if options.json:
+        click.echo(json.dumps(card.as_json(), ensure_ascii=False))
+    else:
+        show(shown.painted(card, paint()))
+    return 1 if card.bad else 0
+
+
+def _timeouts(options: CheckOptions) -> int:
+    """What was found; 1 if no request came at all."""
+    from chaosproxy.check.client import Command  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.check.timeouts import SAID, Search  # noqa: PLC0415 - likewise
+
+    _check(options)
+    if sys.stderr.isatty():
+        click.echo(f"watching for {show_duration(options.up_to)} at most, all places at once", err=True)
+    found: Sequence[Found] = _run(Search(Command(options.command), options.up_to, options.patience).run)
+    if options.json:
+        click.echo(json.dumps({"suite": "timeouts", "timeouts": [one.as_json() for one in found]}))
+    else:
+        for one in found:
+            click.echo(f"{one.place:8} {SAID[one.place]:40} {one.seen}")
+    return 0 if any(one.requests for one in found) else 1
 
 
 @contextlib.contextmanager

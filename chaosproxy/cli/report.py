@@ -5,16 +5,16 @@ size takes the same memory. Must not know: what a report looks like.
 """
 
 import contextlib
-import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, get_args
 
 import click
 
+from chaosproxy.cli.painting import paint, show
 from chaosproxy.cli.saving import save
 from chaosproxy.errors import UsageError
 from chaosproxy.journal.reader import JournalLines
@@ -22,7 +22,6 @@ from chaosproxy.model.units import counted
 from chaosproxy.report import text
 from chaosproxy.report.pages import Format, form_of, pieces
 
-COLOURS: dict[text.Style, str | None] = {"good": "green", "own": "yellow", "left": "magenta", "bad": "red"}
 TOLD = 20
 """Of so many lines that cannot be read it is said which; of the others how many."""
 
@@ -52,9 +51,9 @@ def command(journal: Path, form: Format | None, output: Path | None) -> int:
         if output is not None:
             save(output, pieces(records, (), form, title=title))
         elif form == "text":
-            _print(text.painted(records, (), title, _paint()))
+            show(text.painted(records, (), title, paint()))
         else:
-            _print(pieces(records, (), form, title=title))
+            show(pieces(records, (), form, title=title))
         problems.tell()
     return 0
 
@@ -93,22 +92,3 @@ def _opened(journal: Path) -> Iterator[BinaryIO]:
         except OSError as error:
             raise UsageError(f"cannot read the journal {journal}: {error.strerror}") from error
         yield file
-
-
-def _print(report: Iterable[str]) -> None:
-    """To stdout: in UTF-8, and in a terminal of another encoding as near as that has it."""
-    out = sys.stdout.buffer
-    encoding = sys.stdout.encoding or "utf-8"
-    as_it_is = encoding.lower().replace("-", "") == "utf8" or not sys.stdout.isatty()
-    for piece in report:
-        out.write(piece.encode() if as_it_is else piece.translate(text.ASCII).encode(encoding, "replace"))
-    out.flush()
-
-
-def _paint() -> text.Paint:
-    """Colours on a terminal that wants them."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return text.plain
-    return lambda line, style: click.style(
-        line, fg=COLOURS.get(style), bold=style in {"head", "bad"} or None, dim=style in {"dim", "running"} or None
-    )

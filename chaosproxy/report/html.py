@@ -32,20 +32,29 @@ _HERE = Path(__file__).parent
 
 def pieces(records: Iterable[ExchangeRecord], verdicts: Sequence[Verdict], title: str) -> Iterator[str]:
     """The page: expectations, endings, the exchanges one by one."""
-    style, script = (_HERE / "page.css").read_text("utf-8"), (_HERE / "page.js").read_text("utf-8")
     overview = Overview.of(records)
     what = f"chaosproxy report{f', {shown(title)}' if title else ''}"
+    yield from page(what, headline(overview, verdicts), _parts(records, verdicts, overview))
+
+
+def page(title: str, summary: str, parts: Iterable[Element]) -> Iterator[str]:
+    """A whole page of these parts, in the style and under the policy of all of them."""
+    style, script = (_HERE / "page.css").read_text("utf-8"), (_HERE / "page.js").read_text("utf-8")
     yield '<!DOCTYPE html>\n<html lang="en">\n'
-    yield as_html(_head(f"{what}: {headline(overview, verdicts)}", style, script)) + "\n<body>\n<main>\n"
-    yield as_html(element("header", element("h1", what), element("p", headline(overview, verdicts)))) + "\n"
-    if verdicts:
-        yield from map(as_html, _expectations(records, verdicts))
-    if overview.total:
-        yield as_html(_endings(overview)) + "\n"
-        yield as_html(_filter(overview)) + "\n"
-    for record in _drawn(records, overview.total):
-        yield as_html(exchange(record)) + "\n"
+    yield as_html(_head(f"{title}: {summary}", style, script)) + "\n<body>\n<main>\n"
+    yield as_html(element("header", element("h1", title), element("p", summary))) + "\n"
+    for part in parts:
+        yield as_html(part) + "\n"
     yield "</main>\n" + as_html(element("script", script)) + "\n</body>\n</html>\n"
+
+
+def _parts(records: Iterable[ExchangeRecord], verdicts: Sequence[Verdict], overview: Overview) -> Iterator[Element]:
+    if verdicts:
+        yield from _expectations(records, verdicts)
+    if overview.total:
+        yield _endings(overview)
+        yield _filter(overview)
+    yield from map(exchange, _drawn(records, overview.total))
 
 
 def _drawn(records: Iterable[ExchangeRecord], total: int) -> Iterable[ExchangeRecord]:

@@ -44,7 +44,7 @@ def painted(records: Iterable[ExchangeRecord], verdicts: Sequence[Verdict], titl
     """Line by line, each with its line feed."""
     overview = Overview.of(records)
     name = f"chaosproxy report, {shown(title)}" if title else "chaosproxy report"
-    yield paint(_fit(f"{name}: {headline(overview, verdicts)}", WIDTH), "head") + "\n"
+    yield paint(fit(f"{name}: {headline(overview, verdicts)}", WIDTH), "head") + "\n"
     if verdicts:
         kept = list(records)
         yield "\n"
@@ -71,16 +71,16 @@ def _groups(overview: Overview, paint: Paint) -> Iterator[str]:
     for group in overview.groups:
         most = f"{milliseconds(group.first):>11}  {milliseconds(group.longest):>9}"
         row = f"{group.count:>9}  {group.status:<6}  {most}  "
-        yield row + paint(_fit(group.ending, WIDTH - len(row)), group.tone) + "\n"
+        yield row + paint(fit(group.ending, WIDTH - len(row)), group.tone) + "\n"
     if len(overview.groups) < overview.total:
         yield paint(f"{'':>19}(of several exchanges the longest times)", "dim") + "\n"
 
 
 def waterfall(record: ExchangeRecord, paint: Paint = plain) -> Iterator[str]:
     """One exchange: what it was, how it ended, two lanes, what faults did."""
-    yield paint(_fit(_heading(record), WIDTH), "head")
+    yield paint(fit(_heading(record), WIDTH), "head")
     end = milliseconds(record.times.end) if record.end is not None else "not yet over"
-    yield "  " + paint(_fit(_inert(f"{ending(record.end)}, {end}"), WIDTH - 2), tone(record))
+    yield "  " + paint(fit(_inert(f"{ending(record.end)}, {end}"), WIDTH - 2), tone(record))
     drawn = lanes(record, DRAWN)
     yield _lane("arrivals", drawn.arrivals, record.times.upstream_closed, record.upstream.end, drawn.seconds)
     yield _lane("deliveries", drawn.deliveries, record.times.end, record.end, drawn.seconds)
@@ -153,7 +153,7 @@ def _inert(line: str) -> str:
     return line.replace("::", ":\\x3a", 1) if line.lstrip().startswith("::") else line
 
 
-def _fit(text: str, columns: int) -> str:
+def fit(text: str, columns: int) -> str:
     """As much of `text` as has room."""
     if sum(map(_columns, text)) <= columns:
         return text

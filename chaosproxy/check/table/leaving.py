@@ -25,7 +25,7 @@ CASES = of_theme(
             suite="full",
             source="ggml-org/llama.cpp #11720",
             scenario="faults: [{stall: {at: {event: 6}, for: forever}}]",
-            silence="5s",
+            silence="2s",
         ),
         Case(
             id="leave",

@@ -110,6 +110,7 @@ CASES = of_theme(
             suite="full",
             source="doctolib/neurow PR #60",
             scenario="seed: 1\nfaults: [{resegment: {split: random, bytes: 7, pause: 500us}}]",
+            text=SHORT,
         ),
         Case(
             id="crlf",

@@ -1,13 +1,14 @@
 """Clients that do one thing wrong each, as many do. `WRONG` has them by the rule that they break.
 
-As a program: `wrong.py NAME`."""
+As a program it is the one that decodes at the end: only what is printed shows that."""
 
 import codecs
 import json
+import os
 import time
 import zlib
 
-from tests.check.clients.good import LINE_END, Good
+from tests.check.clients.good import LINE_END, Good, main
 
 
 class SwallowsErrors(Good):
@@ -320,3 +321,7 @@ WRONG: dict[str, list[type[Good]]] = {
     "decodes": [],
 }
 """By the id of the rule."""
+
+
+if __name__ == "__main__":
+    main(DecodesAtTheEnd(case=os.environ["CHAOSPROXY_CASE"]))

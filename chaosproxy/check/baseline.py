@@ -1,0 +1,48 @@
+"""What a team knows of its client and has accepted: bad cases with their verdicts, in a file.
+
+Rules: what is known does not fail; what is new does, another verdict in a known case too. Must not know: how a card is
+made.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from chaosproxy.check.card import Card
+from chaosproxy.errors import UnavailableError, UsageError
+
+VERSION = 1
+
+
+def read(file: Path) -> Mapping[str, str]:
+    """Case to verdict. UsageError if it is no such file."""
+    try:
+        said = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read the baseline {file}: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"{file} is no baseline: {error}") from error
+    known = said.get("known") if isinstance(said, dict) and said.get("version") == VERSION else None
+    if not isinstance(known, dict):
+        raise UsageError(f"{file} is no baseline: `--write-baseline` writes one")
+    return {str(case): str(verdict) for case, verdict in known.items()}
+
+
+def write(file: Path, card: Card) -> None:
+    """The bad cases of a card. UnavailableError if it cannot be written."""
+    known = {result.case.id: result.judged.verdict for result in card.results if result.judged.good is False}
+    try:
+        file.write_text(json.dumps({"version": VERSION, "known": known}, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UnavailableError(f"cannot write the baseline {file}: {error.strerror}") from error
+
+
+def accepted(card: Card, known: Mapping[str, str]) -> Card:
+    """The card in which what is known does not count as bad."""
+    results = tuple(
+        replace(result, known=result.judged.good is False and known.get(result.case.id) == result.judged.verdict)
+        for result in card.results
+    )
+    mended = tuple(result.case for result in results if result.judged.good and result.case.id in known)
+    return replace(card, results=results, mended=mended)
