@@ -23,6 +23,8 @@ from chaosproxy.wire import dial
 from chaosproxy.wire.transport import Transport, TruncatedError
 
 READ = 65536
+MOST = 200_000
+"""Pieces of an answer; of one that has more the client has seen enough, and gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class Asking:
                     assert self._body is not None
                     piece = self._body.feed(payload, now)
                     answer.pieces.append(piece)
+                    self._over = self._over or len(answer.pieces) >= MOST
                     if piece.events:
                         self._seen(piece.events)
                     self._session.grant(stream, len(payload))

@@ -14,6 +14,9 @@ from chaosproxy.model.messages import ResponseHead
 
 CODED = {b"gzip": zlib.MAX_WBITS + 16, b"x-gzip": zlib.MAX_WBITS + 16, b"deflate": zlib.MAX_WBITS}
 
+KEPT = 4 * 1024 * 1024
+"""Bytes of text, or a piece more."""
+
 
 class Body:
     """One body, fed as it comes."""
@@ -36,7 +39,7 @@ class Body:
 
     @property
     def text(self) -> bytes:
-        """Everything decoded so far."""
+        """Everything decoded so far, up to `KEPT`."""
         return bytes(self._text)
 
     def feed(self, payload: bytes, time: float) -> Piece:
@@ -44,7 +47,8 @@ class Body:
         text = self._decoded(payload)
         events = 0
         if text:
-            self._text += text
+            if len(self._text) < KEPT:
+                self._text += text
             if self._records is not None and self._units is not None:
                 events = len(self._records.feed(text))
                 self._whole = (0, *self._units.feed(text))[-1] == len(text)

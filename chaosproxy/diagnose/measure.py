@@ -6,7 +6,7 @@ machine does meanwhile meets all of them. Must not know: what the answers mean.
 
 import ssl
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import trio
@@ -81,6 +81,8 @@ class _Measuring:
         inside = plan.hops[0]
         found = await embedded(self._peer(inside), inside.address.authority)
         server, slots = found or (None, plan.jobs)
+        if server is not None:
+            plan = self.plan = replace(plan, hops=[_streaming(hop, plan.question) for hop in plan.hops])
         self.jobs = max(1, min(plan.jobs, slots))  # who waits for its turn there would be late by that
         if server is not None and not any(map(turns_knobs, plan.hops)):
             self.paces = PACES
@@ -160,6 +162,13 @@ class _Measuring:
         return client_context(
             self.plan.ca, offers, insecure=self.plan.insecure, spelt=lambda name: f"--{name.removeprefix('upstream_')}"
         )
+
+
+def _streaming(hop: Hop, question: Question) -> Hop:
+    """Where no path is named, one at which the embedded origin streams."""
+    if hop.target != "/":
+        return hop
+    return replace(hop, target="/v1/chat/completions" if question.body else "/sse")
 
 
 def _first(group: BaseExceptionGroup[UnavailableError]) -> UnavailableError:

@@ -251,6 +251,8 @@ def remarks(one: Seen) -> Iterator[str]:
     seen, inside = change.seen.answer, change.inside
     if change.kind is Trouble.LATE:
         yield f"everything {milliseconds(change.period)} later than inside, the end too: a way, or a queue, not a buffer"
+    if inside is not None and inside.answer.end not in {"clean", GAVE_UP} and seen.end == "clean":
+        yield "the answer inside breaks off, and this hop ends it cleanly: who waits for the end alone takes it for whole"
     if inside is not None and inside.first is not None and seen.head is not None and inside.answer.head is not None:
         room = inside.first - inside.answer.head
         late = seen.head - inside.answer.head

@@ -64,8 +64,9 @@ def test_a_chain_with_a_buffer_in_it(said, server, hop):
 
 
 def test_nothing_is_wrong(said, server, hop):
-    status, out, err = said(f"{server.url}/sse", hop().url, *SURE)
+    status, out, err = said(server.url, hop().url, *SURE)
     assert (status, err) == (0, "")
+    assert f"1 {server.url}/sse\n" in out, "a server of ours is asked for a stream where no path says what"
     assert "No hop breaks streaming. Both hops pass on what comes as it comes" in " ".join(out.split())
     assert "a client that leaves: the server is told at once" in " ".join(out.split())
 

@@ -101,6 +101,15 @@ async def test_a_coding_that_was_not_asked_for_has_no_events():
     assert (answer.end, answer.events, len(answer.traffic)) == ("clean", [], 1)
 
 
+async def test_of_an_answer_without_an_end_it_has_seen_enough_some_day(monkeypatch):
+    monkeypatch.setattr("chaosproxy.client.asking.MOST", 20)
+    monkeypatch.setattr("chaosproxy.client.body.KEPT", 50)
+    answer, _ = await asked(SSE, *[EVENT] * 30, Ending.OPEN)
+    assert (answer.end, answer.status) == (GAVE_UP, 200)
+    assert 20 <= len(answer.pieces) <= 30
+    assert 50 <= len(answer.text) < 60
+
+
 async def test_over_http2():
     async def serve(peer, stream):
         await peer.headers(stream, [(b":status", b"200"), (b"content-type", b"text/event-stream")])

@@ -161,6 +161,8 @@ def test_what_is_worth_a_word_breaks_nothing():
     late = made.answer(made.later(SPARSE, 0.3), ended=1.31)
     (word,) = remarks(report(GOOD, late).seen[1])
     assert word.startswith("everything 300 ms later than inside")
+    (word,) = remarks(report(made.answer(SPARSE, end="fin"), GOOD).seen[1])
+    assert word.startswith("the answer inside breaks off, and this hop ends it cleanly")
     (word,) = remarks(report(GOOD, made.answer(SPARSE, head=0.039)).seen[1])
     assert word.startswith("its head waits for the first event")
 
