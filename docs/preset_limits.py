@@ -3,7 +3,7 @@
 from dataclasses import astuple, dataclass, field
 
 from chaosproxy.chain.fault import FaultSpec
-from chaosproxy.faults import AbortUpstream, Blackhole, Buffer, Compress, Cut, RetryUpstream, Timeout
+from chaosproxy.faults import AbortUpstream, Blackhole, BrokenEnd, Buffer, Compress, Cut, RetryUpstream, Timeout
 from chaosproxy.model.units import show_duration, show_size
 from chaosproxy.presets.preset import PRESETS
 from chaosproxy.scenario.load import load
@@ -46,6 +46,10 @@ def _enter(fault: FaultSpec, row: Row) -> None:
                 cell[show_duration(fault.at.idle)] = None
             for cell in (row.before, row.after):
                 cell[said.get(fault.name, "cut")] = None
+        case BrokenEnd(then=(*_, ending)) if fault.if_ is None and row.after:
+            row.after = {str(ending): None}  # what comes behind a limit makes that of how it ends
+        case Buffer() if fault.if_ is not None and fault.if_.headers:
+            pass  # only where the server asks for it
         case RetryUpstream():
             row.first[f"{fault.times + 1} times {show_duration(fault.timeout)}"] = None
         case Buffer(until_end=True):

@@ -35,6 +35,8 @@ class KubernetesIngress(Nginx):
     """Whether what the server sends may wait in buffers. Default off."""
     proxy_read_timeout: Duration = 60.0
     """The longest time between two reads from the server. Default 60s."""
+    server_tokens: Switch = "off"
+    """Whether the Server field, and error pages, tell the version. Default off."""
     keep_alive: Duration = 75.0
     """How long a client's connection on which nothing runs is kept. Default 75s."""
 
