@@ -57,6 +57,8 @@ _OF_A_PROXY = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "check":
+        return import_module("chaosproxy.check")
     if name not in _LATER:
         hint = "; a test takes the proxy as its argument `chaosproxy`" if name in _OF_A_PROXY else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")

@@ -46,7 +46,7 @@ ONLY_IN = {
     "logging": {"cli", "proxy", "origin"},
     "random": EDGE,
     "random.Random": {"cli", "proxy", "testing", "chain", "scenario", "faults"},  # a seeded one, handed in
-    "threading": {"embedded", "origin"},
+    "threading": {"check", "embedded", "origin"},
     "asyncio": {"check", "origin"},
     "subprocess": {"check"},
     "secrets": set(),
@@ -72,6 +72,7 @@ PUBLIC = {
         "open_proxy",
         "serve",
     ],
+    "chaosproxy.check": ["Trial", "cases"],
     "chaosproxy.faults": [
         "AbortUpstream",
         "Absorb",

@@ -15,7 +15,7 @@ import pytest
 
 import chaosproxy
 
-PUBLIC = ("chaosproxy", "chaosproxy.faults", "chaosproxy.testing")
+PUBLIC = ("chaosproxy", "chaosproxy.check", "chaosproxy.faults", "chaosproxy.testing")
 
 
 def test_every_public_name_has_a_known_type(tmp_path):

@@ -3,3 +3,7 @@
 Rules: each case is run against a proxy and an origin of its own; what the application believed, it says itself. Must not
 know: options of the command line, how a fault works.
 """
+
+from chaosproxy.check.trying import Trial, cases
+
+__all__ = ["Trial", "cases"]

@@ -7,6 +7,13 @@ from chaosproxy.check.case import Case
 from chaosproxy.check.table import CASES
 from chaosproxy.errors import UsageError
 
+SUITES: dict[str, frozenset[str]] = {
+    "quick": frozenset({"quick"}),
+    "full": frozenset({"quick", "full"}),
+    "slow": frozenset({"slow"}),
+}
+"""Of which cases each consists."""
+
 
 def choose(suite: str, only: Sequence[str] = (), skip: Sequence[str] = ()) -> tuple[Case, ...]:
     """Those of a suite, or those that `only` names, of whatever suite; without those of `skip`. UsageError where a glob
@@ -19,5 +26,6 @@ def choose(suite: str, only: Sequence[str] = (), skip: Sequence[str] = ()) -> tu
 
 
 def _of(suite: str) -> Sequence[Case]:
-    wanted = {"quick": ("quick",), "full": ("quick", "full"), "slow": ("slow",)}[suite]
-    return [case for case in CASES if case.suite in wanted]
+    if suite not in SUITES:
+        raise UsageError(f"no suite is called {suite!r}; there are: {', '.join(SUITES)}")
+    return [case for case in CASES if case.suite in SUITES[suite]]
