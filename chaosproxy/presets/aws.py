@@ -22,12 +22,13 @@ from chaosproxy.presets.managed import (
     silence,
     throttled,
     time,
-    whole,
+    whole_or,
 )
 from chaosproxy.presets.preset import Plain, Preset, Source, preset, those
 
 MB = 1024 * 1024
 GATEWAY_TIMEOUT = answer(504, '{"message": "Endpoint request timed out"}', "application/json")
+BAD_GATEWAY = answer(502, '{"message": "Internal server error"}', "application/json")
 
 
 @preset
@@ -50,9 +51,13 @@ class Alb(Preset):
     nothing runs. Default 60s."""
     client_keep_alive: Duration = 3600.0
     """`client_keep_alive.seconds`: how long a client's connection is kept, however busy it is. Default 1h."""
+    target_type: Literal["instance", "ip", "lambda"] = "instance"
+    """What stands behind. Of a Lambda function the whole answer is waited for, and one of more than 1 MB is a 502. Default
+    instance."""
 
     def faults(self) -> list[Plain]:
-        return those([silence(page(504, "Gateway Time-out"), self.idle_timeout)])
+        large = whole_or(page(502, "Bad Gateway"), MB) if self.target_type == "lambda" else []
+        return those([*large, silence(page(504, "Gateway Time-out"), self.idle_timeout)])
 
     def alone(self) -> Plain:
         return of_clients(
@@ -94,8 +99,8 @@ class ApiGatewayRest(Preset):
 
     name: ClassVar[str] = "aws-apigw-rest"
     about: ClassVar[str] = (
-        "Waits for the whole answer, 29 s at most, and passes it on in one piece; what takes longer is a 504 of JSON, and "
-        "nothing comes of what is larger than 10 MB."
+        "Waits for the whole answer, 29 s at most, and passes it on in one piece; what takes longer is a 504 of JSON, "
+        "what is larger than 10 MB a 502."
     )
     measured: ClassVar[str] = NOT_MEASURED
     sources: ClassVar[Sequence[Source]] = Figures("aws", "aws-apigw-rest")
@@ -113,8 +118,7 @@ class ApiGatewayRest(Preset):
         return those(
             [
                 RUNS_ON if self.integration_type == "AWS_PROXY" else None,
-                at_most(self.payload_limit),
-                *whole(),
+                *whole_or(BAD_GATEWAY, self.payload_limit),
                 limits(GATEWAY_TIMEOUT, total=self.integration_timeout),
             ]
         )
@@ -240,8 +244,7 @@ class LambdaUrl(Preset):
         return those(
             [
                 RUNS_ON,
-                at_most(most),
-                *([throttled(2 * MB, 6 * MB)] if streams else whole()),
+                *([at_most(most), throttled(2 * MB, 6 * MB)] if streams else whole_or(BAD_GATEWAY, most)),
                 limits(answer(504, '{"Message": null}', "application/json"), total=self.timeout),
             ]
         )

@@ -72,9 +72,14 @@ def whole() -> list[Plain]:
     return [{"buffer": {"until_end": True}}, {"hold_head": "end"}]
 
 
-def at_most(size: int | None) -> Plain | None:
+def at_most(size: int) -> Plain:
     """A longer answer breaks off; one of exactly this size is whole."""
-    return None if size is None else {"cut": {"at": {"bytes": size + 1}, "then": "abort"}}
+    return {"cut": {"at": {"bytes": size + 1}, "then": "abort"}}
+
+
+def whole_or(broken: Plain, size: int) -> list[Plain]:
+    """The same of an answer that has come whole and is no larger than that; of any other there is an answer of the hop's own."""
+    return [at_most(size), *whole(), {"broken_end": [broken, "abort"]}]
 
 
 def throttled(rate: float, unthrottled: int) -> Plain:

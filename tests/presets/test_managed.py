@@ -100,10 +100,12 @@ ROWS = [
     Row("fly", SILENT, "abort", 60, 200, {"idle_timeout": "60s"}),
     Row("aws-lambda-url", beats(5, 50), "clean", 50, 200, {"invoke_mode": "BUFFERED"}, head=50),
     # No more than so much.
-    Row("aws-apigw-rest", large(1025), "abort", 0, None, {"payload_limit": 1024}),
+    Row("aws-apigw-rest", large(1025), "clean", 0, 502, {"payload_limit": 1024}),
+    Row("aws-alb", large(1024 * 1024 + 1), "clean", 0, 502, {"target_type": "lambda"}),
+    Row("aws-alb", beats(5, 50), "clean", 50, 200, {"target_type": "lambda"}, head=50),
     Row("aws-apigw-rest", large(1024), "clean", 0, 200, {"payload_limit": 1024}),
     Row("aws-lambda-url", large(1025), "abort", 0, 200, {"payload_limit": 1024}),
-    Row("aws-lambda-url", large(1025), "abort", 0, None, {"invoke_mode": "BUFFERED", "payload_limit": 1024}),
+    Row("aws-lambda-url", large(1025), "clean", 0, 502, {"invoke_mode": "BUFFERED", "payload_limit": 1024}),
     Row("netlify", large(1025), "abort", 0, 200, {"streamed_payload": 1024}),
     # No faster than so much.
     Row("aws-apigw-stream", large(640 * 1024), "clean", 0.25, 200, {"unthrottled": "128KiB"}),
