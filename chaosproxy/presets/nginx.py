@@ -43,7 +43,12 @@ class Nginx(Preset):
         Source("the first buffer shares its room with the head", _REAL, "measured", "2026-11-30"),
         Source("the head of an answer over HTTP/1 waits for the first of its body", _REAL, "measured", "2026-11-30"),
         Source("gzip with and without proxy_buffering", _REAL, "measured", "2026-11-30"),
-        Source("proxy_read_timeout, up to 300 ms less", _REAL, "measured", "2026-11-30"),
+        Source(
+            "proxy_read_timeout, up to 300 ms less; what waits in a buffer then is lost",
+            _REAL,
+            "measured",
+            "2026-11-30",
+        ),
         Source("send_timeout", _REAL, "measured", "2026-11-30"),
         Source("the ends of an answer that broke off", _REAL, "measured", "2026-11-30"),
         Source("proxy_ignore_client_abort, clients that leave or half close", _REAL, "measured", "2026-11-30"),
@@ -55,7 +60,6 @@ class Nginx(Preset):
         Source("server_tokens", _CORE + "`server_tokens`"),
     )
     not_measured: ClassVar[str] = (
-        "What a timeout in mid-stream makes of an answer without chunks that waits in a buffer: here it is lost, as with a reset. "
         "Left out: `proxy_connect_timeout`; `gzip_min_length` and `gzip_proxied`; what nginx's own `Connection: keep-alive` and its "
         "order of fields add to a head, and a Date where the server says none; the answer 100 (Continue) to a client that waits "
         "for it while its request is gathered; the cache. What waits in a temporary file waits in memory here."

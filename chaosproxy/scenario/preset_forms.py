@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 import chaosproxy.presets  # noqa: F401 -- its import registers the presets
-from chaosproxy.presets.preset import PRESETS, Preset, family_of
+from chaosproxy.presets.preset import PRESETS, Plain, Preset, family_of
 from chaosproxy.scenario import leaves
 from chaosproxy.scenario.leaves import found
 from chaosproxy.scenario.shapes import built, keys_of, list_of, one, table, then
@@ -27,6 +27,24 @@ class Used:
     """The hop's, where it has one of its own."""
     faults: list[object]
     """What stands behind the machine, nearer the client, as it is written."""
+
+    def made(self, *, first: bool, last: bool) -> list[object]:
+        """What it is made of, as the `first` of the hops, nearest the server, or the `last`, nearest the client."""
+        faults = self.preset.faults() if first else self.preset.behind()
+        return list(faults) if last else [fault for fault in map(_between, faults) if fault is not None]
+
+
+def _between(fault: Plain) -> Plain | None:
+    """What a machine does whose client is another machine: they speak HTTP/1.1, whatever the client at the end does."""
+    ((name, parameters),) = fault.items()
+    condition = parameters.get("if") if isinstance(parameters, dict) else None
+    if not isinstance(parameters, dict) or not isinstance(condition, dict) or "protocol" not in condition:
+        return fault
+    if condition["protocol"] != "http/1.1":
+        return None
+    further = {key: value for key, value in condition.items() if key != "protocol"}
+    rest = {key: value for key, value in parameters.items() if key != "if"}
+    return {name: {**rest, "if": further} if further else rest}
 
 
 def preset_type(spec: type[Preset]) -> Any:

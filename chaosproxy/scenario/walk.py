@@ -80,15 +80,16 @@ class Walk:
 
     def _rule(self, given: dict[str, Any], path: Path) -> Rule:
         self._one_form(given, path)
+        written = given.pop("hops", [])
         hops = [
-            self._hop(hop, (*path, "hops", number), first=not number)
-            for number, hop in enumerate(given.pop("hops", []))
+            self._hop(hop, (*path, "hops", number), first=not number, last=number == len(written) - 1)
+            for number, hop in enumerate(written)
         ]
         if "faults" in given:
             faults, paths = self._faults(given.pop("faults"), (*path, "faults"))
             hops = [(Hop(None, faults), paths)]
         if "preset" in given:
-            hops = [self._preset({"preset": given.pop("preset")}, path, first=True)]
+            hops = [self._preset({"preset": given.pop("preset")}, path, first=True, last=True)]
         rule = Rule(**given, hops=tuple(hop for hop, _ in hops))
         checks.check_rule(rule, [paths for _, paths in hops], self._reader)
         return rule
@@ -100,15 +101,15 @@ class Walk:
         for key in said[1:]:
             self._reader.complain(f"{what[key]}; it cannot stand beside `{said[0]}`", (*path, key), key=True)
 
-    def _hop(self, value: object, path: Path, *, first: bool) -> tuple[Hop, list[Path]]:
+    def _hop(self, value: object, path: Path, *, first: bool, last: bool) -> tuple[Hop, list[Path]]:
         if isinstance(value, dict) and "preset" in value:
-            return self._preset(value, path, first=first)
+            return self._preset(value, path, first=first, last=last)
         given = self._reader.part(document.HOP, value, path)
         usable = _usable(value) if given is None else given
         faults, paths = self._faults(usable.get("faults", []), (*path, "faults"))
         return Hop(usable.get("name"), faults), paths
 
-    def _preset(self, value: dict[str, Any], path: Path, *, first: bool) -> tuple[Hop, list[Path]]:
+    def _preset(self, value: dict[str, Any], path: Path, *, first: bool, last: bool) -> tuple[Hop, list[Path]]:
         """A hop that is a preset: its faults stand where its name does."""
         spec = PRESETS.get(value["preset"]) if isinstance(value["preset"], str) else None
         if spec is None:
@@ -121,8 +122,8 @@ class Walk:
         problems = used.preset.problems()
         for key, message in problems:
             self._reader.complain(message, (*path, key))
-        made = [] if problems else used.preset.faults() if first else used.preset.behind()
-        faults, paths = self._faults(list(made), (*path, "preset"))
+        made = [] if problems else used.made(first=first, last=last)
+        faults, paths = self._faults(made, (*path, "preset"))
         further, further_paths = self._faults(used.faults, (*path, "faults"))
         return Hop(used.name or spec.name, (*faults, *further)), [*paths, *further_paths]
 

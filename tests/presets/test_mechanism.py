@@ -139,6 +139,17 @@ def test_a_preset_that_waits_longer_than_one_nearer_the_upstream_is_warned_of():
     assert "this outer hop waits 2s, longer than the 1s of an inner hop (line 3)" in warning.message
 
 
+def test_between_two_machines_http_1_is_spoken():
+    two = load("version: 1\nhops: [{preset: nginx-1.31}, {preset: nginx-1.31}]").rules[0].hops
+    inner, outer = (
+        next(one for one in hop.faults if one.name == "hold_head" and one.until == "first_byte") for hop in two
+    )
+    assert (inner.if_.protocol, outer.if_.protocol) == (None, "http/1.1")
+    assert inner.if_.without_headers == outer.if_.without_headers
+    over_h2 = load("version: 1\nhops: [{preset: envoy-1.40}, {faults: []}]").rules[0].hops[0]
+    assert not any(one.if_ is not None and one.if_.protocol == "h2" for one in over_h2.faults)
+
+
 def test_what_a_preset_came_to_can_be_written_down():
     scenario = load("version: 1\nname: a\nhops: [{preset: nginx-1.22}, {preset: x-machine-1, types: [a/b, c/d]}]")
     assert load(dump(scenario)) == scenario
