@@ -186,3 +186,30 @@ async def test_gateway_timeout_is_a_page_where_a_stream_should_be(autojump_clock
     assert b"text/html" in seen.raw
     assert b"<!DOCTYPE html>" in seen.body
     assert seen.record.end.cause == "timeout:first_byte"
+
+
+ASKED_IN_1_0 = [
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n",
+    *(step for number in range(1, 101) for step in (Pause(1), event(number) + b": ".ljust(40, b".") + b"\n\n")),
+    Ending.FIN,
+]
+"""What a server without chunks answers: a token a second."""
+
+
+async def test_nginx_balancer_edge_is_a_504_for_a_stream_that_is_alive(autojump_clock):
+    seen = await told("nginx-balancer-edge", ASKED_IN_1_0)
+    assert (seen.head, seen.status, seen.count, seen.record.end.cause) == (30, 504, 0, "timeout:first_byte")
+    assert [one.hop_name for one in seen.record.faults if one.fault == "timeout"] == ["aws-cloudfront"]
+    assert seen.hung_up == (Ending.FIN, 30)
+
+
+async def test_nginx_balancer_edge_told_otherwise_passes_each_token(autojump_clock, monkeypatch):
+    monkeypatch.setenv("CHAOS_BUFFERING", "off")
+    seen = await told("nginx-balancer-edge", ASKED_IN_1_0)
+    assert seen.events == [(float(number), 1) for number in range(1, 101)]
+    monkeypatch.delenv("CHAOS_BUFFERING")
+    monkeypatch.setenv("CHAOS_HTTP", "1.1")
+    chunks = [ASKED_IN_1_0[0][:-2] + b"Transfer-Encoding: chunked\r\n\r\n"]
+    chunks += [chunk(step) if isinstance(step, bytes) else step for step in ASKED_IN_1_0[1:-1]]
+    seen = await told("nginx-balancer-edge", [*chunks, LAST])
+    assert (seen.count, seen.events[0], seen.whole) == (100, (1.0, 1), True)
