@@ -190,6 +190,7 @@ async def test_gateway_timeout_is_a_page_where_a_stream_should_be(autojump_clock
 
 ASKED_IN_1_0 = [
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n",
+    Pause(0.5),
     *(step for number in range(1, 101) for step in (Pause(1), event(number) + b": ".ljust(40, b".") + b"\n\n")),
     Ending.FIN,
 ]
@@ -206,10 +207,10 @@ async def test_nginx_balancer_edge_is_a_504_for_a_stream_that_is_alive(autojump_
 async def test_nginx_balancer_edge_told_otherwise_passes_each_token(autojump_clock, monkeypatch):
     monkeypatch.setenv("CHAOS_BUFFERING", "off")
     seen = await told("nginx-balancer-edge", ASKED_IN_1_0)
-    assert seen.events == [(float(number), 1) for number in range(1, 101)]
+    assert seen.events == [(number + 0.5, 1) for number in range(1, 101)]
     monkeypatch.delenv("CHAOS_BUFFERING")
     monkeypatch.setenv("CHAOS_HTTP", "1.1")
     chunks = [ASKED_IN_1_0[0][:-2] + b"Transfer-Encoding: chunked\r\n\r\n"]
     chunks += [chunk(step) if isinstance(step, bytes) else step for step in ASKED_IN_1_0[1:-1]]
     seen = await told("nginx-balancer-edge", [*chunks, LAST])
-    assert (seen.count, seen.events[0], seen.whole) == (100, (1.0, 1), True)
+    assert (seen.count, seen.events[0], seen.whole) == (100, (1.5, 1), True)
