@@ -6,6 +6,7 @@ one cannot be reached. Must not know: how it is measured or judged.
 
 import contextlib
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,6 +113,8 @@ def _plan(
 def _data(given: str | None) -> bytes | None:
     if given is None or not given.startswith("@"):
         return None if given is None else given.encode()
+    if given == "@-":
+        return sys.stdin.buffer.read()
     try:
         return Path(given[1:]).read_bytes()
     except OSError as error:

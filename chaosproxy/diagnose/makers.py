@@ -105,6 +105,8 @@ def _by_spelling(answer: Answer, inside: Answer | None) -> Known:
         return Known(Maker.UNKNOWN)
     names = [name for name, _ in answer.headers]
     before = {name for name, _ in inside.headers}
+    if not names:
+        return Known(Maker.UNKNOWN)
     same = {name.lower() for name in names} <= {name.lower() for name in before} | {b"transfer-encoding", b"connection"}
     if same and before != {name.lower() for name in before} and all(name == name.lower() for name in names):
         return Known(Maker.HAPROXY, Maker.HAPROXY.value, "adds no field, and writes their names in small letters")

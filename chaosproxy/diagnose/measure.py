@@ -19,6 +19,7 @@ from chaosproxy.diagnose.question import Hop, Question, turns_knobs
 from chaosproxy.errors import UnavailableError, UpstreamFault
 from chaosproxy.model.headers import Headers, values, without
 from chaosproxy.model.units import show_duration
+from chaosproxy.proxy.address import UpstreamAddress
 from chaosproxy.wire.tls import client_context
 
 PACES = {
@@ -72,12 +73,15 @@ class _Measuring:
     told: Told
     answers: dict[tuple[int, Variant], list[Answer]] = field(default_factory=dict)
     paces: Mapping[Variant, Pace] = field(default_factory=dict)
+    peers: dict[UpstreamAddress, Peer] = field(default_factory=dict)
     jobs: int = 1
     done: int = 0
     all: int = 0
 
     async def run(self) -> Observed:
         plan = self.plan
+        for hop in plan.hops:
+            self._peer(hop)  # what is wrong with it is said here, and not by one of many tasks
         inside = plan.hops[0]
         found = await embedded(self._peer(inside), inside.address.authority)
         server, slots = found or (None, plan.jobs)
@@ -150,7 +154,13 @@ class _Measuring:
         return seen
 
     def _peer(self, hop: Hop) -> Peer:
-        address, protocol = hop.address, self.plan.protocol
+        """Made once; UsageError if what it takes cannot be read."""
+        if hop.address not in self.peers:
+            self.peers[hop.address] = self._made(hop.address)
+        return self.peers[hop.address]
+
+    def _made(self, address: UpstreamAddress) -> Peer:
+        protocol = self.plan.protocol
         if address.scheme == "h2c":
             return Peer(address.host, address.port, "h2")
         if not address.tls:

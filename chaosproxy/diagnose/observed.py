@@ -33,7 +33,7 @@ class Pace:
 
     @property
     def length(self) -> float:
-        return self.first + self.tokens * self.gap
+        return self.first + (self.tokens - 1) * self.gap
 
     def answer(self) -> Answer:
         """As it would come if nobody were in between."""

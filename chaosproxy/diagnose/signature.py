@@ -63,8 +63,9 @@ def signature(seen: Shape, gap: float, *, by_wire: bool) -> Signature:
     buffer = _buffer(sizes) if cut else 0
     if buffer:
         return Signature(Kind.SIZED, buffer, period, exact=True)
-    if regular and _is_a_timer(period, gap):
-        return Signature(Kind.TIMED, middle, period)
+    timer = _timer(period, gap) if regular else 0.0
+    if timer:
+        return Signature(Kind.TIMED, middle, timer)
     event = seen.text / seen.events if seen.events else 0.0
     near = len(full) >= 2 and _share([abs(one - middle) <= max(event, ALIKE * middle) for one in sizes]) >= WHOLE
     if near and middle >= 3 * event and _round(middle, event):
@@ -72,9 +73,11 @@ def signature(seen: Shape, gap: float, *, by_wire: bool) -> Signature:
     return Signature(Kind.TIMED if regular else Kind.LUMPS, middle, period)
 
 
-def _is_a_timer(period: float, gap: float) -> bool:
-    """It goes off when its time is over, and is set again by what comes next."""
-    return any((1 - REGULAR) * timer <= period <= timer + max(gap, REGULAR * timer) for timer in TIMERS)
+def _timer(period: float, gap: float) -> float:
+    """The one that makes this period: it goes off when its time is over, and is set again by what comes next. 0: none
+    of the usual ones."""
+    fits = (one for one in TIMERS if (1 - REGULAR) * one <= period <= one + max(gap, REGULAR * one))
+    return next(fits, 0.0)
 
 
 def _share(facts: Sequence[bool]) -> float:

@@ -127,6 +127,8 @@ def test_the_hop_that_does_not_tell_the_server_that_its_client_has_left(said, se
         (["http://a", "--limit", "5"], "--limit"),
         (["http://a", "--times", "0"], "--times"),
         (["http://a", "--ca", "absent"], "--ca"),
+        (["https://a", "https://b", "--ca", __file__], "--ca"),
+        (["http://a", "--abort-probe", "b"], "http://HOST:PORT"),
     ],
 )
 def test_wrong_usage(said, arguments, words):

@@ -106,6 +106,13 @@ def test_a_server_whose_pace_was_asked_for_is_judged_by_it():
     assert "asked of the server: the first after 40 ms, one at a time, 40 ms apart" in told(seen).evidence
 
 
+def test_a_server_that_is_slower_than_it_was_asked_is_no_machine_that_holds_each_event_for_the_next():
+    late = made.answer(made.later(SPARSE, 0.04), headers=UVICORN)
+    assert report(late, paces={Variant.PLAIN: Pace(25, 0.04, 0.04)}).broken is None
+    behind = made.answer(made.one_behind(SPARSE), headers=UVICORN)
+    assert report(behind, paces={Variant.PLAIN: Pace(25, 0.04, 0.04)}).broken is not None
+
+
 def test_nothing_is_wrong():
     assert told(report(GOOD)).sentence.startswith("No hop breaks streaming. The hop passes on what comes")
     assert "Both hops pass" in told(report(GOOD, GOOD)).sentence
@@ -186,6 +193,7 @@ def test_what_became_of_a_client_that_left():
         ([("Server", "nginx"), ("CF-RAY", "1")], [("Server", "nginx")], Maker.CLOUDFLARE),
         ([("content-type", "x"), ("server", "me")], [("Content-Type", "x"), ("Server", "me")], Maker.HAPROXY),
         ([("content-type", "x")], [("content-type", "x")], Maker.UNKNOWN),
+        ([], [("Content-Type", "x")], Maker.UNKNOWN),
     ],
 )
 def test_a_hop_is_known_by_what_it_has_added(outer, inner, maker):
