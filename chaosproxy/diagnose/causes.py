@@ -25,6 +25,7 @@ class Cause(StrEnum):
     CUT = "answer cut"
     REFUSED = "another answer"
     SILENT = "no answer"
+    STALLS = "answer stalls"
     LOSES = "events lost"
 
 
@@ -81,6 +82,8 @@ MENDS: dict[tuple[Cause, Maker], str] = {
     "keeps the first of them",
     (Cause.REFUSED, Maker.UNKNOWN): "its route to the one inside, and what it wants of a request",
     (Cause.SILENT, Maker.UNKNOWN): "its route to the one inside; nothing of the answer came through in the time",
+    (Cause.STALLS, Maker.UNKNOWN): "what it waits for: a buffer that this answer does not fill, a limit on its rate, a "
+    "connection that it has forgotten; its log tells",
     (Cause.LOSES, Maker.UNKNOWN): "it ends the answer cleanly though not all of it has come; the end of its "
     "upstream's answer should be the end of its own",
 }  # fmt: skip
@@ -109,6 +112,8 @@ def cause_of(change: Change, maker: Maker) -> Cause:
     match change.kind:
         case Trouble.SILENT:
             return Cause.SILENT
+        case Trouble.STALLS:
+            return Cause.STALLS
         case Trouble.REFUSED:
             return Cause.REFUSED
         case Trouble.BROKEN:

@@ -25,6 +25,8 @@ ENOUGH_TEXT = 2048
 """bytes without events, for a stream to be judged by itself;"""
 LONG = 0.15
 """and seconds that it takes."""
+MOST = 0.8
+"""The share of what came inside that is nearly all of it."""
 LATE = 0.12
 """Seconds, the same for all, that are worth a word."""
 
@@ -33,6 +35,7 @@ class Trouble(StrEnum):
     """What is no matter of bursts."""
 
     SILENT = "silent"
+    STALLS = "stalls"
     REFUSED = "refused"
     BROKEN = "broken"
     LOSES = "loses"
@@ -105,7 +108,11 @@ def _refused(seen: Shape, inside: Shape | None) -> Trouble | None:
     whole = {"clean", GAVE_UP}
     if answer.end not in whole and (before is None or before.end in whole):
         return Trouble.BROKEN
-    if not answer.pieces and before is not None and before.pieces and before.end == answer.end:
+    if inside is None or not inside.bursts:
+        return None
+    if answer.end == GAVE_UP and inside.answer.end != GAVE_UP and seen.amount < MOST * inside.amount:
+        return Trouble.STALLS if seen.bursts else Trouble.SILENT
+    if not seen.bursts and answer.end == inside.answer.end:
         return Trouble.SILENT if answer.end == GAVE_UP else Trouble.LOSES
     return None
 
@@ -158,7 +165,7 @@ def _loses(seen: Shape, inside: Shape | None) -> bool:
     """Fewer events, and a clean end all the same."""
     if inside is None or inside.counts != "events" or seen.answer.end != "clean" or inside.answer.end != "clean":
         return False
-    return seen.events < 0.8 * inside.events and inside.events >= ENOUGH
+    return seen.events < MOST * inside.events and inside.events >= ENOUGH
 
 
 def _lateness(seen: Shape, inside: Shape | None) -> Change | None:

@@ -76,6 +76,8 @@ HINTS = (
 )  # fmt: skip
 """Fields that say something of what becomes of a stream."""
 
+_OF_THE_CONNECTION = frozenset({b"transfer-encoding", b"connection", b"keep-alive", b"content-length"})
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -103,14 +105,16 @@ def _by_spelling(answer: Answer, inside: Answer | None) -> Known:
     """HAProxy adds nothing and writes every name in small letters."""
     if inside is None or answer.protocol == "h2" or inside.protocol == "h2":
         return Known(Maker.UNKNOWN)
-    names = [name for name, _ in answer.headers]
-    before = {name for name, _ in inside.headers}
-    if not names:
-        return Known(Maker.UNKNOWN)
-    same = {name.lower() for name in names} <= {name.lower() for name in before} | {b"transfer-encoding", b"connection"}
-    if same and before != {name.lower() for name in before} and all(name == name.lower() for name in names):
+    names, before = _own_names(answer), _own_names(inside)
+    lower = {name.lower() for name in before}
+    if names and names <= lower and before != lower:
         return Known(Maker.HAPROXY, Maker.HAPROXY.value, "adds no field, and writes their names in small letters")
     return Known(Maker.UNKNOWN)
+
+
+def _own_names(answer: Answer) -> set[bytes]:
+    """Of its fields, but for those of the connection, which every hop writes for itself."""
+    return {name for name, _ in answer.headers if name.lower() not in _OF_THE_CONNECTION}
 
 
 def _lower(headers: Headers) -> Headers:

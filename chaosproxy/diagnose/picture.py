@@ -13,8 +13,9 @@ from chaosproxy.client import strip
 from chaosproxy.diagnose.assess import Report
 from chaosproxy.diagnose.makers import hints
 from chaosproxy.diagnose.observed import Variant
+from chaosproxy.diagnose.remarks import left, remarks
 from chaosproxy.diagnose.shape import Shape, median
-from chaosproxy.diagnose.telling import Told, left, milliseconds, remarks, told
+from chaosproxy.diagnose.telling import Told, milliseconds, told
 from chaosproxy.model.units import counted
 
 WIDEST, NARROWEST = 100, 40

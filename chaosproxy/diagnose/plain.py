@@ -7,8 +7,9 @@ from typing import Any
 
 from chaosproxy.diagnose.assess import Judged, Report, Seen
 from chaosproxy.diagnose.makers import hints
+from chaosproxy.diagnose.remarks import left, remarks
 from chaosproxy.diagnose.shape import Shape, median
-from chaosproxy.diagnose.telling import left, remarks, told
+from chaosproxy.diagnose.telling import told
 
 
 def plain(report: Report) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from chaosproxy.diagnose.assess import Finding, Report, Seen
 from chaosproxy.diagnose.causes import Cause, mend, others
 from chaosproxy.diagnose.change import ENOUGH, Change, Trouble
 from chaosproxy.diagnose.makers import Maker
-from chaosproxy.diagnose.observed import Leaving, Variant
+from chaosproxy.diagnose.observed import Variant
 from chaosproxy.diagnose.shape import Shape, median
 from chaosproxy.diagnose.signature import Kind
 from chaosproxy.model.units import counted
@@ -115,9 +115,17 @@ def _what(finding: Finding) -> str:
             return f"it answers {seen.answer.status}{where}"
         case Cause.SILENT:
             return f"nothing came through within {milliseconds(seen.answer.ended)}"
+        case Cause.STALLS:
+            return f"in {milliseconds(seen.answer.ended)} {_share(change)} came through, the last after {milliseconds(seen.last)}"
         case Cause.LOSES:
             had = change.inside.events if change.inside is not None else 0
             return f"{seen.events} of {had} events come through, and a clean end behind them"
+
+
+def _share(change: Change) -> str:
+    """How much of what came inside."""
+    inside = change.inside.amount if change.inside is not None else 0
+    return f"{change.seen.amount:,} of {inside:,} {'events' if change.seen.counts == 'events' else 'bytes'}"
 
 
 def _near(change: Change) -> str:
@@ -233,31 +241,3 @@ def _ending(answer: Answer) -> str:
     if answer.end.startswith("stream:"):
         return f"the stream was reset ({answer.end.partition(':')[2]})"
     return _CUTS.get(answer.end, answer.end)
-
-
-def left(leaving: Leaving) -> str:
-    """What became of a client that left."""
-    if leaving.ended is None:
-        return f"the server is not told: {milliseconds(leaving.looked)} later it was still at work"
-    when = milliseconds(leaving.ended)
-    if leaving.gap and leaving.ended > 0.5 * leaving.gap:
-        return f"the server is told {when} later, when it writes again"
-    return f"the server is told at once ({when})"
-
-
-def remarks(one: Seen) -> Iterator[str]:
-    """What is worth a word, and breaks nothing."""
-    change = one.plain
-    seen, inside = change.seen.answer, change.inside
-    if change.kind is Trouble.LATE:
-        yield f"everything {milliseconds(change.period)} later than inside, the end too: a way, or a queue, not a buffer"
-    if inside is not None and inside.answer.end not in {"clean", GAVE_UP} and seen.end == "clean":
-        yield "the answer inside breaks off, and this hop ends it cleanly: who waits for the end alone takes it for whole"
-    if inside is not None and inside.first is not None and seen.head is not None and inside.answer.head is not None:
-        room = inside.first - inside.answer.head
-        late = seen.head - inside.answer.head
-        if change.good and room >= 0.03 and late >= 0.7 * room and (change.seen.first or 0.0) - seen.head < 0.3 * room:
-            yield "its head waits for the first event: whoever waits for the head alone waits longer"
-    coded = one.judged.get(Variant.CODED)
-    if coded is not None and coded.change.good and coded.change.seen.answer.header("content-encoding"):
-        yield f"with Accept-Encoding it is coded ({coded.change.seen.answer.header('content-encoding')}), and flushed with each event"

@@ -111,7 +111,9 @@ def test_one_behind_is_told_from_a_longer_way():
         ({"said": [(0.01, b"<h1>no</h1>")], "status": 502, "recorded": False}, Trouble.REFUSED),
         ({"said": SPARSE[:9]}, Trouble.LOSES),
         ({"said": []}, Trouble.LOSES),
-        ({"said": SPARSE[:9], "end": GAVE_UP}, Trouble.NONE),
+        ({"said": SPARSE[:9], "end": GAVE_UP, "ended": 5.0}, Trouble.STALLS),
+        ({"said": SPARSE[:22], "end": GAVE_UP}, Trouble.NONE),
+        ({"said": [], "end": GAVE_UP, "ended": 5.0}, Trouble.SILENT),
     ],
 )
 def test_what_is_no_matter_of_bursts(seen, kind):

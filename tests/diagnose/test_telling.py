@@ -14,7 +14,8 @@ from chaosproxy.diagnose.observed import Leaving, Observed, Pace, Variant
 from chaosproxy.diagnose.picture import draw
 from chaosproxy.diagnose.plain import plain
 from chaosproxy.diagnose.question import hops
-from chaosproxy.diagnose.telling import left, remarks, told
+from chaosproxy.diagnose.remarks import left, remarks
+from chaosproxy.diagnose.telling import told
 from tests.diagnose import made
 
 SPARSE = made.paced()
@@ -150,6 +151,10 @@ def test_a_server_that_gathers_is_told_from_a_hop_only_where_somebody_is_inside(
         (made.answer(SPARSE[:3], end="fin"), "the answer breaks off after 121 ms: closed without the end mark (FIN)"),
         (made.answer(SPARSE[:3], end="stream:CANCEL"), "the stream was reset (CANCEL)"),
         (made.answer(SPARSE[:3]), "3 of 25 events come through, and a clean end behind them"),
+        (
+            made.answer(SPARSE[:3], end=GAVE_UP, ended=5.0),
+            "in 5000 ms 3 of 25 events came through, the last after 120 ms",
+        ),
         (made.answer([], status=None, end=GAVE_UP, ended=5.0), "nothing came through within 5000 ms"),
         (made.answer(made.one_behind(SPARSE)), "each event leaves it only when the next one comes"),
         (made.answer(made.corked(DENSE, 0.1)), "it lets go of what it has every 100 ms"),
@@ -165,6 +170,9 @@ def test_what_a_hop_does_in_a_clause(answer, words):
 
 
 def test_what_is_worth_a_word_breaks_nothing():
+    pause = [*SPARSE[:9], *made.later(SPARSE[9:], 2.0)]
+    (word,) = remarks(report(GOOD, made.answer(pause)).seen[1])
+    assert word == "once nothing came for 2040 ms, inside for 40 ms at most"
     late = made.answer(made.later(SPARSE, 0.3), ended=1.31)
     (word,) = remarks(report(GOOD, late).seen[1])
     assert word.startswith("everything 300 ms later than inside")
@@ -194,6 +202,7 @@ def test_what_became_of_a_client_that_left():
         ([("content-type", "x"), ("server", "me")], [("Content-Type", "x"), ("Server", "me")], Maker.HAPROXY),
         ([("content-type", "x")], [("content-type", "x")], Maker.UNKNOWN),
         ([], [("Content-Type", "x")], Maker.UNKNOWN),
+        ([("a", "b"), ("transfer-encoding", "chunked")], [("a", "b"), ("Transfer-Encoding", "chunked")], Maker.UNKNOWN),
     ],
 )
 def test_a_hop_is_known_by_what_it_has_added(outer, inner, maker):
