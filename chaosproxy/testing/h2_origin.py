@@ -34,11 +34,10 @@ async def serve_h2(transport: Transport, answer: Answer, window: int = WINDOW) -
                     nursery.start_soon(contained, stream)
 
             peer.on_head = begin
-            await peer.start()
-            await peer.read()
+            with contextlib.suppress(ConnectionError, trio.ClosedResourceError):  # the same, met by a write of ours
+                await peer.start()
+                await peer.read()
             nursery.cancel_scope.cancel()
-    except (ConnectionError, trio.ClosedResourceError):
-        pass  # the same, met by a write of ours
     finally:
         transport.close()
 

@@ -54,8 +54,8 @@ class Sending(ABC):
         broken = self._lost or self._error
         if broken is not None:
             raise broken
-        if self.ended is not None:
-            return len(data)  # into the void: nothing more is written
+        if self.ended is not None or self._over or self._shut is not None:
+            return len(data)  # into the void: nothing more is written, or it would stand behind our own FIN
         first, now = self._layers.lines(outgoing=True)[0], trio.current_time()
         if self.backlog > OUTGOING or not first.wants():
             return 0
