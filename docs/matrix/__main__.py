@@ -8,6 +8,7 @@ import argparse
 import datetime as dt
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -44,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         date = dt.datetime.now(dt.UTC).date().isoformat()
         said |= {"date": date, "timeout": options.timeout, "versions": versions()}
         for client in _wanted(options, said):
+            if client.program and not shutil.which(client.program):
+                print(f"{client.name}: there is no {client.program} here; left out", file=sys.stderr)
+                continue
             before = said["clients"].get(client.name) if options.only else None
             said["clients"][client.name] = _joined(before, _card(client, options))
             _write(FILE, said)

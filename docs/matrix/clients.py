@@ -22,6 +22,8 @@ class Client:
     packages: tuple[str, ...] = ()
     """That it is made of, as their registry calls them."""
     arguments: tuple[str, ...] = ()
+    program: str = ""
+    """Of the system's, that it needs."""
 
     @property
     def probe(self) -> Path:
@@ -59,7 +61,7 @@ CLIENTS = [
     _python("aiohttp_events", "aiohttp with aiohttp-sse-client", "aiohttp", "aiohttp-sse-client"),
     _python("aiohttp_events2", "aiohttp with aiohttp-sse-client2", "aiohttp", "aiohttp-sse-client2"),
     _python("pycurl_lines", "pycurl, its callback", "pycurl"),
-    Client("curl.sh", "curl, in a shell"),
+    Client("curl.sh", "curl, in a shell", program="curl"),
     _node("openai_chat", "OpenAI, a chat", "openai"),
     _node("openai_responses", "OpenAI, a response", "openai"),
     _node("anthropic_create", "Anthropic, events", "@anthropic-ai/sdk"),
@@ -71,8 +73,8 @@ CLIENTS = [
     _node("node_fetch", "Node's fetch with eventsource-parser", "eventsource-parser"),
     _node("eventsource", "eventsource", "eventsource"),
     _node("fetch_event_source", "Microsoft's fetch-event-source", "@microsoft/fetch-event-source"),
-    Client("chromium.py fetch", "Chromium's fetch", arguments=("fetch",)),
-    Client("chromium.py eventsource", "Chromium's EventSource", arguments=("eventsource",)),
+    Client("chromium.py fetch", "Chromium's fetch", arguments=("fetch",), program="chromium"),
+    Client("chromium.py eventsource", "Chromium's EventSource", arguments=("eventsource",), program="chromium"),
 ]
 
 
@@ -88,7 +90,7 @@ def node() -> Path:
 
 def command(client: Client, seconds: float | None = None) -> list[str]:
     """What starts its probe; `seconds` is a time-out that is set in the client's own way."""
-    limit = [f"{seconds:g}"] if seconds and not client.arguments else []
+    limit = [f"{seconds:g}"] if seconds else []
     match client.probe.suffix:
         case ".py":
             start = [str(python()), str(client.probe)]

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from docs.matrix.clients import CLIENTS, FOLDER, PROBES, node, python
 
 _ASK = "import importlib.metadata as m, json, sys; print(json.dumps({n: m.version(n) for n in sys.argv[1:]}))"
-PROGRAMS = ("curl", "chromium")
 STAMP = FOLDER / ".installed"
 """What is installed."""
 
@@ -41,7 +40,8 @@ def install() -> None:
 def versions() -> Mapping[str, str]:
     """Of the programs, and of every package of a row."""
     found = {"Python": _said(str(python()), "--version").split()[-1], "Node": _said(str(node()), "--version")[1:]}
-    found |= {name: _said(name, "--version").split()[1] for name in PROGRAMS if shutil.which(name)}
+    programs = dict.fromkeys(client.program for client in CLIENTS if client.program)
+    found |= {name: _said(name, "--version").split()[1] for name in programs if shutil.which(name)}
     return found | _of_python() | _of_node()
 
 

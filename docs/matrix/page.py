@@ -16,13 +16,13 @@ _HEAD = """<!-- Made by `make client-matrix`. -->
 
 # Client matrix
 
-What {many} setups of real clients made of the cases of the [report card](report-card.md), each by the [probe](examples/clients/README.md) that its row leads to. Made on {date} by one command, `make client-matrix`, which installs the clients at the versions below; [client-matrix.json](client-matrix.json) has every verdict with what was seen, the number of requests and the waits.
+What {many} setups of real clients made of the cases of `chaosproxy check`, each by the [probe](examples/clients/README.md) that its row leads to. Made on {date} by one command, `make client-matrix`, which installs the clients at the versions below; [client-matrix.json](client-matrix.json) has every verdict with what was seen, the number of requests and the waits.
 
-**whole** it has the answer · **raised** it says by an exception, or its exit status, that it has not · **flagged** it says so to whoever looks (a finish reason, an event, a callback) · **truncated** it takes a part for the answer · **duplicated** some of it is there twice · **corrupted** it is another text · **late** all of it came at the end · **hangs** it still waited · **loops** it asked again and again · - the case is not about this client.
-A verdict in bold is a bad one. What each case is, why, and how a client is mended: `chaosproxy check full --list`.
+**whole** it has the answer · **raised** it says by an exception, or its exit status, that it has not · **flagged** it says so to whoever looks (a finish reason, an event, a callback) · **truncated** it takes a part for the answer · **duplicated** some of it is there twice · **corrupted** it is another text · **late** all of it came at the end · **hangs** it still waited · **loops** it asked again and again · - the case is not about this client · empty: it was not run.
+A verdict in bold is a bad one. The cases: `chaosproxy check full --list`. All of this is HTTP/1.1, as these clients speak it without TLS; what gRPC clients make of each ending of a call is on the page of [grpc_status](faults/grpc_status.md).
 """
 _ABOUT_TIME = """
-A client whose documentation has a time-out for streams was given one of {seconds:g} s; the cases of stalls hold it to that.
+A client that has a time-out was given one of {seconds:g} s, as its documentation says; the cases of silence hold it to that.
 """
 _BESIDE = """## Beside what was measured by hand
 
@@ -36,15 +36,22 @@ def page(said: Mapping[str, Any]) -> str:
         name: {seen["case"]: seen for seen in card["cases"]} for name, card in said["clients"].items() if card["cases"]
     }
     parts = [_HEAD.format(many=len(found), date=said["date"]), _ABOUT_TIME.format(seconds=said["timeout"])]
-    cases = list({seen["case"]: seen for card in said["clients"].values() for seen in card["cases"]}.values())
+    longest = sorted(said["clients"].values(), key=lambda card: -len(card["cases"]))
+    cases = list({seen["case"]: seen for card in longest for seen in card["cases"]}.values())
     for theme, group in groupby(cases, lambda seen: seen["theme"]):
-        parts.append(f"## {theme.capitalize()}\n\n{_table(found, list(group))}")
+        columns = [case for case in dict.fromkeys(seen["case"] for seen in group) if _asked(found, case)]
+        if columns:
+            parts.append(f"## {theme[0].upper()}{theme[1:]}\n\n{_table(found, columns)}")
     parts += [_beside(list(cells(found))), _versions(said["versions"])]
     return "\n".join(parts)
 
 
-def _table(found: Found, cases: list[Mapping[str, Any]]) -> str:
-    columns = [seen["case"] for seen in cases if any(_ran(card.get(seen["case"])) for card in found.values())]
+def _asked(found: Found, case: str) -> bool:
+    """It is about one of them at least."""
+    return any(_ran(card.get(case)) for card in found.values())
+
+
+def _table(found: Found, columns: list[str]) -> str:
     lines = [f"| client | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
     for client in CLIENTS:
         if client.name in found:
@@ -59,7 +66,9 @@ def _ran(seen: Mapping[str, Any] | None) -> bool:
 
 
 def _shown(seen: Mapping[str, Any] | None) -> str:
-    if seen is None or not _ran(seen):
+    if seen is None:
+        return ""
+    if not _ran(seen):
         return "-"
     verdict = str(seen["verdict"])
     return f"**{verdict}**" if seen["good"] is False else verdict

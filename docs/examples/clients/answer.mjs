@@ -47,7 +47,7 @@ class Answer {
 export function chain(error) {
   const names = [];
   for (let one = error; one instanceof Object && names.length < 8; one = one.cause ?? one.lastError)
-    names.push([one.constructor.name, one.code].filter((word) => typeof word === "string").join(" "));
+    names.push([one instanceof DOMException ? one.name : one.constructor.name, one.code].filter((word) => typeof word === "string").join(" "));
   return `${names.join(" <- ")}: ${String(error?.message ?? error).slice(0, 300)}`;
 }
 

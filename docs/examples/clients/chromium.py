@@ -1,4 +1,7 @@
-"""Chromium's fetch and its EventSource, on a page that tells what came: python chromium.py fetch|eventsource."""
+"""Chromium's fetch and its EventSource, on a page that tells what came: python chromium.py fetch|eventsource [SECONDS].
+
+The time-out of fetch is one for everything, EventSource has none.
+"""
 
 import os
 import subprocess
@@ -41,6 +44,7 @@ class Page(BaseHTTPRequestHandler):
 
 with HTTPServer(("127.0.0.1", 0), Page) as server, tempfile.TemporaryDirectory() as profile:
     asked = {"how": sys.argv[1], "url": os.environ.get("CHAOSPROXY_URL", "http://127.0.0.1:8666")}
+    asked |= {"seconds": sys.argv[2]} if len(sys.argv) > 2 else {}
     page = f"http://127.0.0.1:{server.server_port}/?{urlencode(asked)}"
     program = [os.environ.get("CHROMIUM", "chromium"), *FLAGS, f"--user-data-dir={profile}", page]
     with subprocess.Popen(program, stdin=subprocess.DEVNULL, stdout=sys.stderr) as browser:
