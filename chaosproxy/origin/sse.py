@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from chaosproxy.origin.question import DIGITS, BadQuestionError, Knobs, Question, answer_words
 from chaosproxy.origin.shape import MODEL, Json, Reply
 
+BLANKS = " \t\r\n"
+"""Taken off around a token; other characters of the kind, U+2028 say, are text."""
 RETRY = 1000
 """Milliseconds that a client is asked to wait before it reconnects."""
 
@@ -33,7 +35,7 @@ def piece(reply: Reply, index: int, skipped: int) -> Iterator[bytes]:
     """Event `index` of this connection, `skipped` before it had been received by others."""
     retry = f"retry: {RETRY}\n" if index == 0 else ""
     number = skipped + index
-    yield f"{retry}id: {number + 1}\ndata: {reply.word(number).strip()}\n\n".encode()
+    yield f"{retry}id: {number + 1}\ndata: {reply.word(number).strip(BLANKS)}\n\n".encode()
 
 
 def refusal(message: str) -> Json:

@@ -3,6 +3,7 @@
 import json
 import socket
 import time
+from urllib.parse import quote
 
 import httpx
 import httpx_sse
@@ -220,6 +221,12 @@ def events(http: httpx.Client, last: str | None = None, **query: str) -> list[ht
     headers = {} if last is None else {"Last-Event-ID": last}
     with httpx_sse.connect_sse(http, "GET", "/sse", params={**FAST, **query}, headers=headers) as source:
         return list(source.iter_sse())
+
+
+def test_an_event_stream_has_no_blanks_around_a_token_and_other_separators_are_text(shared):
+    text = quote("one\u2028two\n three")
+    events = chunks(shared.url, "GET", f"/sse?first=0ms&gap=0ms&text={text}")
+    assert [event.rpartition(b"data: ")[2].decode() for event in events] == ["one\n\n", "\u2028two\n\n", "three\n\n"]
 
 
 def test_an_event_stream_can_be_resumed(http):
