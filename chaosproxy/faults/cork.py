@@ -3,7 +3,8 @@
 Imitates HAProxy, which sends an answer in chunks or with a length as long as there may be more of it with MSG_MORE: Linux then
 keeps what does not fill a segment for 200 ms (tcp(7), TCP_CORK), so that a stream of small events comes in bursts five times a
 second, its head with the first of them. `option http-no-delay` is the way out. Unlike behind a `buffer` every chunk stays the
-chunk that it was. On the loopback interface a segment has 65,483 bytes, and only the time counts.
+chunk that it was. Over HTTP/2 it does not do so (`if: {protocol: http/1.1}`). On the loopback interface a segment has 65,483
+bytes, and only the time counts.
 """
 
 import math
@@ -21,7 +22,7 @@ from chaosproxy.model.vocabulary import Framing
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cork(FaultSpec):
-    """Gathers head and chunks of an answer over HTTP/1 until they fill a segment, or a time is over."""
+    """Gathers head and chunks of an answer until they fill a segment, or a time is over."""
 
     name: ClassVar[str] = "cork"
     main: ClassVar[str | None] = "after"
@@ -53,13 +54,12 @@ class RunningCork(Fault):
         self._waiting: list[ResponseHead | Data] = []
         self._pending = 0
         """Bytes on the wire of what waits."""
-        self._is_h2 = context.protocol == "h2"
 
     def control(self, event: Event, now: float) -> Actions:
         if not isinstance(event, ResponseHead):
             return (*self._release(), event)
-        if self._is_h2 or not self._is_gathered(event):
-            self.unfired = "protocol" if self._is_h2 else "framing"
+        if not self._is_gathered(event):
+            self.unfired = "framing"
             return (event,)
         return (WAKE, *self.once(self._detail), *self._add(event, length_of(event), now))
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from chaosproxy.model.units import Duration
-from chaosproxy.presets.preset import Plain, Preset, Source, preset, those
-from chaosproxy.presets.words import FRAMES_ANEW, answer, limits, waiting_with_length
+from chaosproxy.presets.preset import Plain, Source, preset, those
+from chaosproxy.presets.words import FRAMES_ANEW, Proxy, answer, broken, limits, waiting_with_length
 
 _DOCUMENTS = "Caddy documentation, reverse_proxy, "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caddy(Preset):
+class Caddy(Proxy):
     """What both versions have in common."""
 
     broken: ClassVar[tuple[object, ...]]
@@ -27,6 +27,8 @@ class Caddy(Preset):
     """When the encoder is flushed."""
     signed: ClassVar[Plain]
     """The field that says whose answer it is."""
+    hides: ClassVar[bool] = False
+    """Over HTTP/2 it looks whole even where it is short of its length."""
     deaf: ClassVar[bool] = False
     """With a `flush_interval` of -1 it does not see that the client has left."""
     measured: ClassVar[str] = (
@@ -63,7 +65,7 @@ class Caddy(Preset):
         return those(
             [
                 limits([answer(504), "abort"], idle=self.read_timeout, first_byte=self.response_header_timeout),
-                {"broken_end": [answer(502), *self.broken]},
+                *broken(answer(502), self.broken, [*self.broken, "end_stream"] if self.hides else self.broken),
                 {"client_abort": "on_next_write"} if at_once and self.deaf else None,
                 FRAMES_ANEW,
                 {"compress": {"coding": self.encode, "flush": self.coded}} if self.encode else None,
@@ -71,9 +73,6 @@ class Caddy(Preset):
                 {"headers": {"case": "title", "add": self.signed}},
             ]
         )
-
-    def alone(self) -> Plain:
-        return {"upstream": {"protocol": "http/1.1"}}
 
 
 @preset
@@ -87,7 +86,8 @@ class Caddy26(Caddy):
         "long, looks whole."
     )
     measured: ClassVar[str] = f"Caddy 2.6.2 (Debian 12): {Caddy.measured}."
-    broken: ClassVar[tuple[object, ...]] = ("clean", "end_stream", "abort")
+    broken: ClassVar[tuple[object, ...]] = ("clean",)
+    hides: ClassVar[bool] = True
     coded: ClassVar[str] = "end"
     signed: ClassVar[Plain] = {"Server": "Caddy"}
     deaf: ClassVar[bool] = True

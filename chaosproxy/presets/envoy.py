@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from chaosproxy.model.units import Duration, show_duration
-from chaosproxy.presets.preset import Plain, Preset, Source, preset, those
-from chaosproxy.presets.words import FRAMES_ANEW, H1, H2, answer, limits
+from chaosproxy.presets.preset import Plain, Source, preset, those
+from chaosproxy.presets.words import FRAMES_ANEW, H1, H2, Proxy, answer, limits
 
 _TEXT = "text/plain"
 _CUT = "upstream connect error or disconnect/reset before headers. reset reason: connection termination"
@@ -22,7 +22,7 @@ _ROUTE = "Envoy 1.40 API reference, RouteAction, "
 
 @preset
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Envoy140(Preset):
+class Envoy140(Proxy):
     """With an HTTP connection manager, a route and a cluster."""
 
     name: ClassVar[str] = "envoy-1.40"
@@ -62,21 +62,18 @@ class Envoy140(Preset):
     def faults(self) -> list[Plain]:
         idle = self.stream_idle_timeout if self.idle_timeout is None else self.idle_timeout
         late = {"delay": show_duration(self.delayed_close_timeout)} if self.delayed_close_timeout else {}
-        broken = [answer(503, _CUT, _TEXT), "abort"]
+        cut = [answer(503, _CUT, _TEXT), "abort"]
         return those(
             [
                 limits([answer(504, "upstream request timeout", _TEXT), "abort"], response=self.timeout or None),
                 limits([answer(504, "stream timeout", _TEXT), "abort"], idle=idle or None),
                 limits([answer(504), "abort"], total=self.max_stream_duration or None),
                 {"broken_end": {"then": "clean", "when": "rst", "if": {"framing": "close_delimited"}}},
-                {"broken_end": {"then": broken, **late, "if": H1}},
-                {"broken_end": {"then": broken, "if": H2}},
+                {"broken_end": {"then": cut, **late, "if": H1}},
+                {"broken_end": {"then": cut, "if": H2}},
                 FRAMES_ANEW,
                 {"compress": {"coding": self.compressor, "flush": "sync"}} if self.compressor else None,
                 {"headers": {"case": "lower", "set": {"server": "envoy", "x-envoy-upstream-service-time": 0}}},
                 limits(["abort"], blocked=idle or None),
             ]
         )
-
-    def alone(self) -> Plain:
-        return {"upstream": {"protocol": "http/1.1"}}

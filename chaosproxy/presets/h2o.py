@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaosproxy.model.units import Duration
-from chaosproxy.presets.preset import Plain, Preset, Source, preset, those
-from chaosproxy.presets.words import FRAMES_ANEW, H1, answer, limits
+from chaosproxy.presets.preset import Plain, Source, preset, those
+from chaosproxy.presets.words import FRAMES_ANEW, H1, Proxy, answer, limits
 
 _BROKEN: Plain = {"stream": "PROTOCOL_ERROR"}
 
 
 @preset
 @dataclass(frozen=True, slots=True, kw_only=True)
-class H2o22(Preset):
+class H2o22(Proxy):
     """Debian 12's."""
 
     name: ClassVar[str] = "h2o-2.2"
@@ -52,6 +52,3 @@ class H2o22(Preset):
                 {"headers": {"set": {"Server": "h2o/2.2.5"}}},
             ]
         )
-
-    def alone(self) -> Plain:
-        return {"upstream": {"protocol": "http/1.1"}}

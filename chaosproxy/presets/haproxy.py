@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from chaosproxy.model.units import Duration, Size
-from chaosproxy.presets.preset import Plain, Preset, Source, given, preset, those
-from chaosproxy.presets.words import answer, limits
+from chaosproxy.presets.preset import Plain, Source, given, preset, those
+from chaosproxy.presets.words import H1, H2, Proxy, answer, broken, limits
 
 _PAGE = "<html><body><h1>{0}</h1>\n{1}\n</body></html>\n"
 _LATE = answer(504, _PAGE.format("504 Gateway Time-out", "The server didn't respond in time."), "text/html")
@@ -24,11 +24,11 @@ _MANUAL = "HAProxy Configuration Manual, section 4.2, "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HAProxy(Preset):
+class HAProxy(Proxy):
     """What both versions have in common."""
 
     broken: ClassVar[tuple[object, ...]]
-    """How an answer that broke off ends for its client."""
+    """How an answer that broke off ends for a client over HTTP/2."""
     flush: ClassVar[str]
     """When its encoder is flushed."""
     unread: ClassVar[tuple[object, ...]]
@@ -75,21 +75,24 @@ class HAProxy(Preset):
                 {"client_abort": {"then": "rst"}},
                 limits([_LATE, "abort"], idle=self.timeout_server),
                 {"broken_end": {"then": ["clean"], "if": {"framing": "close_delimited"}}},
-                {"broken_end": [_BROKEN, *self.broken]},
-                None
-                if self.abortonclose
-                else {"client_abort": {"mode": "on_next_write", "half_close": "serve", "rst_stream": self.resets}},
+                *broken(_BROKEN, ["abort"], self.broken),
+                *([] if self.abortonclose else self._unnoticed()),
                 {"compress": given(coding=self.compression_algo, flush=self.flush, if_=types)}
                 if self.compression_algo
                 else None,
                 {"headers": {"case": "lower"}},
-                None if self.http_no_delay else {"cork": {"after": "200ms", "segment": self.segment}},
+                None if self.http_no_delay else {"cork": {"after": "200ms", "segment": self.segment, "if": H1}},
                 limits(self.unread, blocked=self.timeout_client),
             ]
         )
 
-    def alone(self) -> Plain:
-        return {"upstream": {"protocol": "http/1.1"}}
+    def _unnoticed(self) -> list[Plain]:
+        """Of the client's leaving it hears at the next write; over HTTP/2 it may read that a stream was reset."""
+        late = {"mode": "on_next_write", "half_close": "serve"}
+        return [
+            {"client_abort": {**late, "if": H1}},
+            {"client_abort": {**late, "rst_stream": self.resets, "if": H2}},
+        ]
 
 
 @preset
@@ -103,7 +106,7 @@ class HAProxy26(HAProxy):
         "an answer that the server broke off looks whole."
     )
     measured: ClassVar[str] = f"HAProxy 2.6.12 (Debian 12): {HAProxy.measured}."
-    broken: ClassVar[tuple[object, ...]] = ("end_stream", "abort")
+    broken: ClassVar[tuple[object, ...]] = ("end_stream",)
     unread: ClassVar[tuple[object, ...]] = ("abort",)
     flush: ClassVar[str] = "one_behind"
     resets: ClassVar[str] = "as_mode"

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from chaosproxy.model.units import Duration
-from chaosproxy.presets.preset import Plain, Preset, Source, preset, those
-from chaosproxy.presets.words import FRAMES_ANEW, H1, H2, answer, limits
+from chaosproxy.presets.preset import Plain, Source, preset, those
+from chaosproxy.presets.words import FRAMES_ANEW, H1, H2, Proxy, answer, limits
 
 _DOCUMENTS = "lighttpd documentation, "
 
@@ -44,7 +44,7 @@ _LATER = 2.0
 
 @preset
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lighttpd14(Preset):
+class Lighttpd14(Proxy):
     """Debian 12's."""
 
     name: ClassVar[str] = "lighttpd-1.4"
@@ -99,6 +99,3 @@ class Lighttpd14(Preset):
             {"hold_head": {**held, "on_abort": "flush", "if": {"framing": _SIZED}}},
             {"hold_head": {**held, "if": _UNKNOWN}},
         ]
-
-    def alone(self) -> Plain:
-        return {"upstream": {"protocol": "http/1.1"}}

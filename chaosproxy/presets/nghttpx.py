@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaosproxy.model.units import Duration
-from chaosproxy.presets.preset import Plain, Preset, Source, preset, those
-from chaosproxy.presets.words import answer, limits
+from chaosproxy.presets.preset import Plain, Source, preset, those
+from chaosproxy.presets.words import Proxy, answer, limits
 
 _PAGE = "<!DOCTYPE html><title>{0}</title><h1>{0}</h1><footer>nghttpx</footer>"
 
@@ -21,7 +21,7 @@ def _failed(status: str) -> Plain:
 
 @preset
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nghttpx152(Preset):
+class Nghttpx152(Proxy):
     """Debian 12's."""
 
     name: ClassVar[str] = "nghttpx-1.52"
@@ -49,6 +49,3 @@ class Nghttpx152(Preset):
                 {"headers": {"set": {"Server": "nghttpx"}, "add": {"Via": "1.1 nghttpx"}}},
             ]
         )
-
-    def alone(self) -> Plain:
-        return {"upstream": {"protocol": "http/1.1"}}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaosproxy.model.units import Duration
-from chaosproxy.presets.preset import Plain, Preset, Source, preset, those
-from chaosproxy.presets.words import FRAMES_ANEW, answer, limits
+from chaosproxy.presets.preset import Plain, Source, preset, those
+from chaosproxy.presets.words import FRAMES_ANEW, Proxy, answer, limits
 
 _LATER = 1.0
 """Seconds that `read_timeout` takes longer than it says, about."""
@@ -19,7 +19,7 @@ _PAGE = "<!DOCTYPE html>\n<title>ERROR: The requested URL could not be retrieved
 
 @preset
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Squid5(Preset):
+class Squid5(Proxy):
     """Debian 12's."""
 
     name: ClassVar[str] = "squid-5"
@@ -57,6 +57,3 @@ class Squid5(Preset):
                 },
             ]
         )
-
-    def alone(self) -> Plain:
-        return {"upstream": {"protocol": "http/1.1"}}

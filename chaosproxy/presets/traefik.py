@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from chaosproxy.model.units import Duration
-from chaosproxy.presets.preset import Plain, Preset, Source, preset, those
-from chaosproxy.presets.words import FRAMES_ANEW, answer, limits, waiting_with_length
+from chaosproxy.presets.preset import Plain, Source, preset, those
+from chaosproxy.presets.words import FRAMES_ANEW, Proxy, answer, limits, waiting_with_length
 
 _DOCUMENTS = "Traefik documentation, "
 _FAILED = answer(500, "Internal Server Error")
@@ -19,7 +19,7 @@ _FAILED = answer(500, "Internal Server Error")
 
 @preset
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traefik3(Preset):
+class Traefik3(Proxy):
     """The present one."""
 
     name: ClassVar[str] = "traefik-3"
@@ -63,6 +63,3 @@ class Traefik3(Preset):
                 {"headers": {"case": "title"}},
             ]
         )
-
-    def alone(self) -> Plain:
-        return {"upstream": {"protocol": "http/1.1"}}

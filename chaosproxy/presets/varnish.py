@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaosproxy.model.units import Duration
-from chaosproxy.presets.preset import Plain, Preset, Source, preset, those
-from chaosproxy.presets.words import ABORTS, FRAMES_ANEW, GZIP, answer, limits
+from chaosproxy.presets.preset import Plain, Source, preset, those
+from chaosproxy.presets.words import ABORTS, FRAMES_ANEW, GZIP, Proxy, answer, broken, limits
 
 _PAGE = """\
 <!DOCTYPE html>
@@ -35,7 +35,7 @@ _MANUAL = "Varnish 7.1, vcl(7), "
 
 @preset
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Varnish7(Preset):
+class Varnish7(Proxy):
     """Debian 12's."""
 
     name: ClassVar[str] = "varnish-7"
@@ -85,7 +85,7 @@ class Varnish7(Preset):
                 {"hold_head": {"until": "end", "content_length": True}} if whole else None,
                 *(self._plain() if self.do_gzip and not whole else []),
                 {"absorb": {}} if self.do_stream else None,
-                {"broken_end": [_FAILED, "end_stream", "abort"]},
+                *broken(_FAILED, ["abort"], ["end_stream"]),
                 FRAMES_ANEW,
                 {"chunk_syntax": {"zeros": 2}},
                 {"headers": {"set": {"X-Varnish": 2, "Age": 0, "Via": "1.1 varnish (Varnish/7.1)"}}},
@@ -99,6 +99,3 @@ class Varnish7(Preset):
             {"buffer": {"until_end": True, "on_abort": "drop", "if": plain}},
             {"hold_head": {"until": "first_byte", "on_abort": "flush", "if": plain}},
         ]
-
-    def alone(self) -> Plain:
-        return {"upstream": {"protocol": "http/1.1"}}

@@ -6,7 +6,7 @@ Must not know: any machine.
 from collections.abc import Sequence
 
 from chaosproxy.model.units import show_duration
-from chaosproxy.presets.preset import Plain
+from chaosproxy.presets.preset import Plain, Preset
 
 H1: Plain = {"protocol": "http/1.1"}
 H2: Plain = {"protocol": "h2"}
@@ -17,6 +17,23 @@ ABORTS: Plain = {"broken_end": "abort"}
 """What broke off ends for the client so, too: never by a reset of TCP, though the server's connection was reset."""
 FRAMES_ANEW: Plain = {"framing": "auto"}
 """An answer without a length is in chunks, however it came."""
+
+
+class Proxy(Preset):
+    """A machine that asks its servers in HTTP/1.1."""
+
+    __slots__ = ()
+
+    def alone(self) -> Plain:
+        return {"upstream": {"protocol": "http/1.1"}}
+
+
+def broken(first: Plain, over_h1: Sequence[object], over_h2: Sequence[object]) -> list[Plain]:
+    """What becomes of an answer that broke off: before the head, then for clients of either version."""
+    return [
+        {"broken_end": {"then": [first, *over_h1], "if": H1}},
+        {"broken_end": {"then": [first, *over_h2], "if": H2}},
+    ]
 
 
 def limits(then: Sequence[object], **durations: float | None) -> Plain | None:

@@ -114,7 +114,6 @@ def test_an_interim_answer_does_not_wait(play):
     [
         (CLOSE, Context(Random(0), GET), "framing"),
         (SSE, Context(Random(0), OLD), "framing"),
-        (SSE, Context(Random(0), GET, protocol="h2"), "protocol"),
         (replace(SIZED, final=True), Context(Random(0), GET), "framing"),
         (ResponseHead(101, framing=Framing.TUNNEL), Context(Random(0), GET), "framing"),
     ],

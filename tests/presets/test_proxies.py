@@ -486,3 +486,41 @@ def test_everything_in_the_middle_of_an_event_is_no_different(ask):
         played = ask(name, [*pieces, (0.4, End())], H2, **AT_ONCE[name])
         assert played.body == pieces
         assert isinstance(played.out[1][1], Data)
+
+
+# ---- several in a row
+
+
+def in_a_row(play, names, script):
+    """The same in front of a client over HTTP/2."""
+    hops = load(f"version: 1\nhops: [{', '.join(f'preset: {name}' for name in names)}]\n").rules[0].hops
+    request = RequestHead(b"GET", b"/", ((b"Host", b"x"),), final=True)
+    context = Context(Random(0), request, protocol=H2)
+    return play(
+        [hop.faults for hop in hops], [(0.0, HEADS["chunked"]), *script], request=request, head=None, context=context
+    )
+
+
+@pytest.mark.parametrize("inner", ["haproxy-2.6", "varnish-7", "lighttpd-1.4"])
+def test_a_machine_whose_client_is_another_hides_nothing_from_it(play, inner):
+    """Over HTTP/2 it would: but that is spoken between the last machine and the client."""
+    played = in_a_row(play, [inner, "nghttpx-1.52"], [*EVENTS[:30], (0.62, FIN)])
+    assert ended(played, H2) == ("clean" if inner == "lighttpd-1.4" else "stream:INTERNAL_ERROR")
+
+
+@pytest.mark.parametrize(("outer", "how"), [("haproxy-2.6", "clean"), ("envoy-1.40", "stream:INTERNAL_ERROR")])
+def test_the_machine_nearest_to_the_client_has_the_last_word(play, outer, how):
+    assert ended(in_a_row(play, ["nghttpx-1.52", outer], [*EVENTS[:30], (0.62, RST)]), H2) == how
+
+
+def test_what_haproxy_gathers_for_another_machine_comes_in_bursts_to_the_client(play):
+    played = in_a_row(
+        play, ["haproxy-2.6", "traefik-3"], [*((0.019 * number, EVENT) for number in range(30)), (0.6, End())]
+    )
+    assert [time for time, _ in bursts(played)] == [0.2, 0.409, 0.6]
+
+
+def test_a_reset_of_the_client_is_a_fin_to_the_machine_behind_the_next(play):
+    script = [*SILENCE[:10], (AWAY, "hangup:stream:CANCEL"), *SILENCE[10:]]
+    assert in_a_row(play, ["haproxy-2.8", "nghttpx-1.52"], script).cancelled_at == NEXT
+    assert in_a_row(play, ["nghttpx-1.52", "haproxy-2.8"], script).cancelled_at == AWAY
