@@ -49,6 +49,7 @@ docs: install
 	$(BIN)/python -m docs.shipped
 	$(BIN)/python -m docs.incident_table
 	$(BIN)/python -m docs.packages
+	$(BIN)/python -m docs.cases
 
 # mitmproxy wants other versions of h11 and h2 than we do: it has an environment of its own, or is named as missing.
 bench: install

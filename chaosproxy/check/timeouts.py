@@ -42,6 +42,8 @@ _SHORTER: dict[Place, str] = {
 _TWICE: dict[Place, str] = {
     "idle": "faults: [{{stall: {{at: {{event: 6}}, for: {D}}}}}, {{stall: {{at: {{event: 9}}, for: {D}}}}}]",
 }
+COMMENTS = 0.2
+"""Seconds between the comments that come."""
 SHARE = 0.75
 """Of what was found: what is to be survived."""
 SOONER = 0.9
@@ -140,6 +142,8 @@ def _found(place: Place, observed: Observed, up_to: float) -> Found:
         return Found(place, None, len(records), None, f"none within {show_duration(up_to)}")
     if not waited:
         return Found(place, None, len(records), None, "it left before there was anything to wait for")
+    if place == "content" and min(waited) < 2 * COMMENTS:
+        return Found(place, None, len(records), None, "it leaves with the first comment")
     until = observed.facts.ended if observed.told.ended_itself else None
     return Found(place, min(waited), len(records), until)
 

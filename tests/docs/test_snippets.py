@@ -27,6 +27,7 @@ FOLLOWED = [
     "errors-after-200",
     "find-the-buffering",
     "reports",
+    "report-card",
     "reproducing",
     "origin",
     "sidecar",
@@ -37,6 +38,8 @@ FOLLOWED = [
 OPTIONS = {f"CHAOSPROXY_{parameter.name.upper().rstrip('_')}" for parameter in run.params} | {
     f"CHAOSPROXY_ORIGIN_{parameter.name.upper()}" for parameter in origin.params
 }
+GIVEN = {"CHAOSPROXY_URL", "CHAOSPROXY_CASE", "CHAOSPROXY_CA"}
+"""To a client that is checked."""
 VARIABLES = OPTIONS - {"CHAOSPROXY_SCENARIOS"} | {"CHAOSPROXY_SCENARIO"}
 
 
@@ -115,7 +118,7 @@ def test_every_command_that_is_shown_exists(line, tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_variable_that_is_named_exists(page):
     named = set(re.findall(r"\bCHAOSPROXY_[A-Z_]+", page.read_text(encoding="utf-8")))
-    assert named <= VARIABLES | {"CHAOSPROXY_DEBUG", "CHAOSPROXY_PEERS"}
+    assert named <= VARIABLES | {"CHAOSPROXY_DEBUG", "CHAOSPROXY_PEERS"} | GIVEN
 
 
 def test_every_variable_of_run_is_on_the_page_about_sidecars():
