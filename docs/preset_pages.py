@@ -36,7 +36,7 @@ hops:
     faults: [{latency: 20ms}]
 ```
 
-`preset: NAME` in place of `hops:` is one hop. Between two machines HTTP/1.1 is spoken: what a machine does to clients over HTTP/2 alone, the one nearest the client does. Each page says what was measured on the real program, and what was not. `chaosproxy scenarios NAME` shows what a preset is made of."""
+`preset: NAME` in place of `hops:` is one hop. Between two machines HTTP/1.1 is spoken: what a machine does to clients over HTTP/2 alone, the one nearest the client does. Each page says what was measured on the real program, and what was not; [beside the real programs](../presets.md) has them row by row. `chaosproxy scenarios NAME` shows what a preset is made of."""
 _MADE = f"<!-- Made by `{COMMAND}` from the presets' own file. -->"
 
 

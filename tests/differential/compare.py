@@ -64,8 +64,8 @@ class Comparison:
                 running = [self._running(peer, origin) for peer in self._peers]
                 async with trio.open_nursery() as nursery:
                     for one in running:
-                        stack.push_async_callback(_in_thread, one.stop)
-                        nursery.start_soon(_in_thread, one.start)
+                        stack.push_async_callback(_stop, one)
+                        nursery.start_soon(trio.to_thread.run_sync, one.start)
                 await self._open_presets(origin, stack)
                 await self._ask_all(origin)
             except BaseExceptionGroup as group:
@@ -150,5 +150,6 @@ async def _open(
     return Ports(port, port)
 
 
-async def _in_thread(call) -> None:
-    await trio.to_thread.run_sync(call)
+async def _stop(running: Running) -> None:
+    with trio.CancelScope(shield=True):  # whatever has gone wrong, no program stays behind
+        await trio.to_thread.run_sync(running.stop)
