@@ -17,7 +17,7 @@ import trio
 from chaosproxy.testing.listening import listening
 from chaosproxy.testing.recorder import WITHIN, Ending, Recorder
 from chaosproxy.wire.transport import Transport
-from tests.differential.scripts import GAP, SCRIPTS, Events, Flood, Head, Last, Pause, Step, event, head_of
+from tests.differential.scripts import BLOCK, GAP, SCRIPTS, Events, Flood, Head, Last, Pause, Step, event, head_of
 
 FIELD = re.compile(r"(?m)^([\w-]+):")
 FRAMING = {"transfer-encoding", "content-length", "connection"}
@@ -180,7 +180,7 @@ async def _let_it_read() -> None:
 
 
 async def _flood(peer: Recorder, step: Flood, seen: Seen, *, chunked: bool) -> None:
-    block = event(0, 16384)
+    block = event(0, BLOCK)
     data = b"%x\r\n%b\r\n" % (len(block), block) if chunked else block
     for _ in range(step.nbytes // len(block)):
         await peer.send(data)

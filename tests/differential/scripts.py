@@ -25,7 +25,8 @@ HOLD = 1.0
 """Seconds between the head and the first event, in the script that asks for the head."""
 SILENCE = 2.0
 """Seconds for which an origin is silent before it goes on, in those that ask who notices that the client has left."""
-FLOOD = 64 * 1024 * 1024
+BLOCK = 64 * 1024
+FLOOD = 1024 * BLOCK
 """Bytes that a client is offered who does not read: more than the sockets of two connections take by themselves."""
 
 
