@@ -26,7 +26,8 @@ from chaosproxy.chain.actions import (
 )
 from chaosproxy.chain.place import Place
 from chaosproxy.errors import FaultBug
-from chaosproxy.model.messages import Data
+from chaosproxy.model.messages import Data, Interim
+from chaosproxy.model.vocabulary import Way
 
 
 class Actor(Place):
@@ -98,6 +99,8 @@ class Actor(Place):
                 self.director.finish(self, action, now)
             case Again():
                 self.director.again(self, action, now)
+            case Interim() if self.line.way is Way.REQUEST:
+                self.director.tell_client(self, action, now)
             case _:
                 self.emit(action, now)
 

@@ -20,7 +20,7 @@ from chaosproxy.chain.resolve import chosen, events_of, made, overtaking, surviv
 from chaosproxy.chain.stage import Stage
 from chaosproxy.chain.tape import Tape
 from chaosproxy.errors import FaultBug
-from chaosproxy.model.messages import End, Event
+from chaosproxy.model.messages import End, Event, Interim
 from chaosproxy.model.vocabulary import Way
 
 
@@ -229,6 +229,14 @@ class Chain(Leaving):
         self._let_go(out, events_of(reply), now, cause)
         self.leave(place, cause, now)
         self._settle_across(place, now)
+
+    def tell_client(self, place: Place, interim: Interim, now: float) -> None:
+        """A fault of the request way answers something before the answer."""
+        out = self._responses[place.index]
+        out.line.catch_up(now)
+        if not (out.passed_head or out.sealed or out.mute):
+            self._let_go(out, (interim,), now)
+            self._settle_across(place, now)
 
     def again(self, place: Place, again: Again, now: float) -> None:
         """A fault wants the upstream to be asked once more."""

@@ -6,7 +6,7 @@ Must not know: who that is.
 from typing import TYPE_CHECKING, Protocol
 
 from chaosproxy.chain.actions import Again, Finish, PassOn, Reply, Vanish
-from chaosproxy.model.messages import Data, Event
+from chaosproxy.model.messages import Data, Event, Interim
 
 if TYPE_CHECKING:
     from chaosproxy.chain.place import Place
@@ -46,3 +46,4 @@ class Director(Protocol):
     def over(self, place: "Place", now: float) -> None: ...
     def again(self, place: "Place", again: Again, now: float) -> None: ...
     def reply(self, place: "Place", reply: Reply, now: float) -> None: ...
+    def tell_client(self, place: "Place", interim: Interim, now: float) -> None: ...

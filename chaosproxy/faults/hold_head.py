@@ -12,14 +12,15 @@ from typing import ClassVar, Literal
 
 from chaosproxy.chain.actions import FOREVER, WAKE, Action, Actions, At, Note, PassOn
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, Neutral, register
-from chaosproxy.model.headers import replaced, without
-from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
+from chaosproxy.model.headers import replaced, tokens, without
+from chaosproxy.model.messages import Abort, Data, End, Event, Interim, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.units import Duration, counted, lasting
 from chaosproxy.model.vocabulary import Framing, Way
 
 ROOM = 1024 * 1024
 WHOLE_ROOM = 16 * 1024 * 1024
-SWITCHING_PROTOCOLS = 101
+CONTINUE, SWITCHING_PROTOCOLS = 100, 101
+EXPECT = b"expect"
 
 
 @register
@@ -36,7 +37,8 @@ class HoldHead(FaultSpec):
     body leave together once all of it has come; a body of more than 16MiB leaves, head first, when so much is held, and
     flows from then on. A duration: the head leaves so long after it came, and what comes meanwhile (1MiB, then the sender
     waits) right behind it. Interim answers (1xx) pass at once, and so does the head of a tunnel (101, CONNECT). If the
-    other side breaks off before a `first_byte` or `end`, nothing that is held leaves: the client gets a 502."""
+    other side breaks off before a `first_byte` or `end`, nothing that is held leaves: the client gets a 502. A client that
+    waits for a 100 before it sends what is held until its `end` has it from here."""
     on_abort: Literal["drop", "flush"] = "drop"
     """What becomes of what is held when the other side breaks off: it is dropped, or leaves in front of that end. Default
     `drop`."""
@@ -56,6 +58,11 @@ def opens_tunnel(head: ResponseHead | RequestHead, context: Context) -> bool:
     """Behind it both sides wait for each other's bytes: no machine can hold it (RFC 9110 sections 9.3.6 and 15.2.2)."""
     switched = isinstance(head, ResponseHead) and head.status == SWITCHING_PROTOCOLS
     return switched or context.request.method == b"CONNECT"
+
+
+def waits_for_100(head: RequestHead) -> bool:
+    """The client sends its body when it is told to (RFC 9110 section 10.1.1)."""
+    return b"100-continue" in tokens(head.headers, EXPECT)
 
 
 class RunningHold(Fault):
@@ -80,6 +87,9 @@ class RunningHold(Fault):
             case RequestHead() | ResponseHead() if not isinstance(self._until, str):
                 detail = f"held the head {lasting(self._until)}"
                 return (Note("fired", detail), At(now + self._until / self._context.speed, event))
+            case RequestHead() if not event.final and self._until == "end" and waits_for_100(event):
+                self._waiting = [replace(event, headers=without(event.headers, (EXPECT,)))]
+                return (WAKE, Interim(CONTINUE))  # else nothing would come that it could hold
             case RequestHead() | ResponseHead() if not event.final:
                 self._waiting = [event]
                 return (WAKE,)

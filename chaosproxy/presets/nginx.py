@@ -61,8 +61,8 @@ class Nginx(Preset):
     )
     not_measured: ClassVar[str] = (
         "Left out: `proxy_connect_timeout`; `gzip_min_length` and `gzip_proxied`; what nginx's own `Connection: keep-alive` and its "
-        "order of fields add to a head, and a Date where the server says none; the answer 100 (Continue) to a client that waits "
-        "for it while its request is gathered; the cache. What waits in a temporary file waits in memory here."
+        "order of fields add to a head, and a Date where the server says none; the cache. What waits in a temporary file waits in "
+        "memory here."
     )
 
     proxy_buffering: Switch = "on"

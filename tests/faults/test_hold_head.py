@@ -1,5 +1,6 @@
 """`hold_head`: until when the head waits, what waits with it, what never does, and what cannot be written."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -138,6 +139,18 @@ def test_the_first_byte_needs_no_room(play):
 
 
 # ---- the request
+
+
+def test_a_client_that_waits_for_100_gets_it_from_who_holds_its_request(play):
+    asks = replace(POST, headers=(*POST.headers, (b"Expect", b"100-continue")))
+    upload = [(1.0, Upload(b"abc")), (2.0, Upload(End())), *SCRIPT[:1]]
+    held = play([HoldHead(until="end", way=Way.REQUEST)], [*upload[:2], (3.0, SSE)], request=asks)
+    assert held.out[0] == (0.0, Interim(100))
+    assert held.request[0] == (2.0, POST)
+    for spec in (HoldHead(until="first_byte", way=Way.REQUEST), HoldHead(until="end")):
+        passed = play([spec], [*upload[:2], (3.0, SSE)], request=asks)
+        assert passed.request[0][1] == asks
+        assert Interim(100) not in [event for _, event in passed.out]
 
 
 @pytest.mark.parametrize(

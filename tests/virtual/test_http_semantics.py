@@ -135,6 +135,23 @@ async def test_expect_is_forwarded_and_answered_by_the_upstream(autojump_clock):
     assert served.peers[0].received.endswith(b"abc")
 
 
+@pytest.mark.parametrize("preset", ["nginx-1.22", "nginx-1.31"])
+async def test_who_holds_a_request_answers_its_expect(autojump_clock, preset):
+    served = Origin([OK])
+    async with linked(preset, served.serve) as proxied, RawClient(proxied.connect()) as client:
+        await client.send(b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await client.read_until(b"HTTP/1.1 100 Continue\r\n\r\n")
+        assert served.connections == 0
+        await client.send(b"3\r\nabc\r\n")
+        await trio.sleep(1)
+        assert served.connections == 0
+        await client.send(b"3\r\ndef\r\n0\r\n\r\n")
+        await client.read_until(b"ok")
+    (asked,) = served.requests
+    assert (b"Content-Length: 6\r\n" in asked.head, asked.body) == (True, b"abcdef")
+    assert not any(field in asked.head.lower() for field in (b"expect", b"chunked"))
+
+
 async def test_an_early_answer_ends_the_upload(autojump_clock):
     refused = b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"
     served = Origin([refused, Ending.OPEN], at_head=True)
