@@ -27,6 +27,8 @@ LONG = 0.15
 """and seconds that it takes."""
 MOST = 0.8
 """The share of what came inside that is nearly all of it."""
+ALIKE = 0.6
+"""The share of events that are late by the same, for all to be."""
 LATE = 0.12
 """Seconds, the same for all, that are worth a word."""
 
@@ -169,19 +171,23 @@ def _loses(seen: Shape, inside: Shape | None) -> bool:
 
 
 def _lateness(seen: Shape, inside: Shape | None) -> Change | None:
-    """Each event by itself, and all of them later. By a gap, or by a cork's 200 ms, but the end is not: something waits
-    for the next, or for its time, and the end lets it go. Else the whole way takes longer."""
+    """Each event by itself, and all of them later. By a gap, or by a cork's 200 ms, and the end brings the last sooner:
+    something waits for the next, or for its time, and the end lets it go. Else the whole way takes longer."""
     if inside is None or seen.counts != "events" or seen.events != inside.events or seen.events < ENOUGH:
         return None
     lags = [late - early for late, early in zip(seen.times, inside.times, strict=True)]
     gap, lag = median(inside.gaps) or 0.0, median(lags) or 0.0
-    near = sum(abs(one - lag) <= max(0.25 * gap, 0.01) for one in lags)
-    if near < 0.8 * len(lags):
+    if sum(abs(one - lag) <= max(0.5 * gap, 0.01) for one in lags) < ALIKE * len(lags):
         return None
     ends = seen.answer.end == inside.answer.end == "clean"
-    in_time = ends and seen.answer.ended - inside.answer.ended < 0.5 * lag
-    if in_time and gap >= 0.02 and 0.75 * gap <= lag <= 1.25 * gap:
+    drawn_in = ends and _tail(inside) - _tail(seen) >= 0.6 * lag
+    if drawn_in and gap >= 0.02 and 0.5 * gap <= lag <= 2 * gap:
         return Change(Trouble.BEHIND, seen, inside, period=lag)
     if lag < LATE:
         return None
-    return Change(Kind.TIMED if in_time and 0.17 <= lag <= 0.26 else Trouble.LATE, seen, inside, period=lag)
+    return Change(Kind.TIMED if drawn_in and 0.17 <= lag <= 0.26 else Trouble.LATE, seen, inside, period=lag)
+
+
+def _tail(one: Shape) -> float:
+    """From the last event but one to the end: whenever an answer has begun, it is as long."""
+    return one.answer.ended - one.times[-2]
