@@ -170,7 +170,7 @@ def test_what_a_hop_does_in_a_clause(answer, words):
 
 
 def test_what_is_worth_a_word_breaks_nothing():
-    pause = [*SPARSE[:9], *made.later(SPARSE[9:], 2.0)]
+    pause = [*SPARSE[:12], *made.later(SPARSE[12:], 2.0)]
     (word,) = remarks(report(GOOD, made.answer(pause)).seen[1])
     assert word == "once nothing came for 2040 ms, inside for 40 ms at most"
     late = made.answer(made.later(SPARSE, 0.3), ended=1.31)
