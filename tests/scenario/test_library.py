@@ -62,6 +62,13 @@ def test_an_unknown_name_gets_the_nearest(own_library):
         library.find("slwo")
 
 
+def test_a_family_gets_its_members(own_library):
+    for version in ("1.1", "1.2"):
+        (own_library / f"server-{version}.yaml").write_text("version: 1\n")
+    with pytest.raises(LookupError, match=r"is called 'server'; there are server-1\.1, server-1\.2$"):
+        library.find("server")
+
+
 def test_where_nothing_is_near_it_says_what_lists_them(own_library):
     with pytest.raises(LookupError, match=r"is called 'quite-other'; `chaosproxy scenarios` lists them$"):
         library.find("quite-other")
