@@ -17,11 +17,15 @@ RUN = ("run", "--upstream", "http://127.0.0.1:9", "--listen", "127.0.0.1:0")
 URL = "write http://HOST:PORT, https://HOST:PORT or h2c://HOST:PORT; a port is 1 to 65535"
 LISTEN = "write HOST:PORT, 127.0.0.1:8666; port 0 is any free one"
 LISTED = "`chaosproxy scenarios` lists them"
-FAULTS = "known: abort_upstream, accept, age, auth, "
+FAULTS = "known: abort_upstream, absorb, accept, age, auth, "
 TAKEN = "cannot listen on 127.0.0.1:TAKEN: the port is taken; choose another, or 0 for any free one"
 
 SAID = {
-    "no such command": (("rnu",), 2, "no such command 'rnu'; there are: run, demo, scenarios, faults, lint, schema, "),
+    "no such command": (
+        ("rnu",),
+        2,
+        "no such command 'rnu'; there are: run, demo, diagnose, scenarios, faults, lint, schema, ",
+    ),
     "no upstream": (
         ("run",),
         2,
