@@ -26,9 +26,9 @@ def chosen(finish: Finish, out: "Place") -> Ending:
 
 def breaks_in_chunk(finish: Finish, out: "Place") -> bool:
     """Whether it ends in the middle of a chunk that has been announced whole: on HTTP/1 with a chunked body."""
-    if chosen(finish, out).kind != "fin_mid_chunk" or out.placed.context.protocol == "h2":
+    if not isinstance(out.head, ResponseHead) or out.placed.context.protocol == "h2":
         return False
-    return isinstance(out.head, ResponseHead) and in_chunks(out.head)
+    return in_chunks(out.head) and chosen(finish, out).kind == "fin_mid_chunk"
 
 
 def _possible(ending: Ending, out: "Place") -> bool:
@@ -47,8 +47,7 @@ def _possible(ending: Ending, out: "Place") -> bool:
 
 def _length_reached(out: "Place") -> bool:
     head = out.head
-    if not isinstance(head, ResponseHead):
-        return False
+    assert isinstance(head, ResponseHead)
     length = first(head.headers, b"content-length")
     if head.framing not in (Framing.LENGTH, Framing.STREAM) or head.final or length is None:
         return True

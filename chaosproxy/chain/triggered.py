@@ -7,7 +7,7 @@ where it has to act in front of it or inside it. Must not know: what is done the
 
 from chaosproxy.chain.actions import FOREVER, WAKE, Action, Actions, Rest
 from chaosproxy.chain.fault import Context, Fault
-from chaosproxy.chain.reading import HERE, Found, Reading
+from chaosproxy.chain.reading import Found, Reading
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead, ResponseHead, Trailers
 from chaosproxy.model.vocabulary import Moment
@@ -107,7 +107,7 @@ class Triggered(Fault):
         for one in found:
             if isinstance(one, Data):
                 actions.append(self._shown(one))
-            elif one is HERE and not self._spent:
+            else:  # HERE
                 self._fired += 1
                 actions.extend(self.fire(now))
         if reading.too_long:

@@ -13,7 +13,6 @@ import chaosproxy.judging.judge  # noqa: F401 -- its import registers the checks
 from chaosproxy.judging.check import Check
 from chaosproxy.scenario import leaves
 from chaosproxy.scenario.document import MATCH, NTH
-from chaosproxy.scenario.leaves import refuse
 from chaosproxy.scenario.nth import ALL
 from chaosproxy.scenario.schema import Expectation, Match
 from chaosproxy.scenario.shapes import MAPPING, VALUE, built, by_shape, key_of, keys_of, one, table, then, written
@@ -26,11 +25,9 @@ def check_type(spec: type[Check]) -> Any:
     if spec.main is None:
         return by_keys
     main = spec.main
-    missing = sorted(required - {key_of(main)})
+    assert required <= {key_of(main)}, f"a bare value of {spec.name} would leave something out"
 
     def alone(value: object) -> object:
-        if missing:
-            raise refuse(f"`{missing[0]}` is required; write {{{key_of(main)}: ..., {missing[0]}: ...}}")
         return _built(spec, {key_of(main): value})
 
     how = written(get_type_hints(spec, include_extras=True)[main])

@@ -114,10 +114,9 @@ def _events(text: str, trouble: Trouble) -> Iterator[yaml.Event]:
 
 def _not_yaml(error: yaml.MarkedYAMLError, text: str) -> tuple[str, Place]:
     """The parser's own words with what is usually behind them; of what has no end the place where it begins."""
-    mark = error.problem_mark or error.context_mark
+    mark = error.problem_mark
+    assert mark is not None  # both parsers say where they are
     said = " ".join(part for part in (error.context, error.problem) if part)
-    if mark is None:
-        return f"not YAML: {said}", Place()
     if text[mark.index : mark.index + 1] == "\t" and "cannot start any token" in said:
         return "not YAML: found a tab, which indents nothing in YAML; write blanks", _place(mark)
     if error.context_mark is not None and not text[mark.index :].strip():

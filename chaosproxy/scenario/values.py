@@ -36,7 +36,7 @@ def plain(node: Node, environment: Environment, trouble: Trouble) -> object:
             except ValueError as error:
                 trouble.add(str(error), node.place)
                 return UNSET
-        case Scalar():
+        case _:
             return node.value
 
 

@@ -49,6 +49,14 @@ class Inventing(Fault):
         return (data, Data(b"more"))
 
 
+class Keeping(Fault):
+    capacity = 100
+
+    def data(self, data, now):
+        self.held += len(data.payload)
+        return ()
+
+
 class Boasting(Fault):
     capacity = 100
 
@@ -66,6 +74,7 @@ class Boasting(Fault):
         (Losing, "9 bytes entered, 8 left, 0 are held"),
         (Inventing, "9 bytes entered, 13 left, 0 are held"),
         (Boasting, "9 bytes entered, 9 left, 7 are held"),
+        (Keeping, "the end has gone, and 18 bytes are still held"),
     ],
 )
 def test_a_fault_that_breaks_a_rule_is_seen(make, words):

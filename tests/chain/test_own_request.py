@@ -13,8 +13,8 @@ from chaosproxy.chain.endings import ABORT
 from chaosproxy.chain.fault import Condition, Fault, FaultSpec
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Blackhole, Buffer, ClientAbort, Cut, Latency, Stall, Timeout
-from chaosproxy.model.messages import Abort, Data, End, Interim, ResponseHead
-from chaosproxy.model.vocabulary import Framing, Way
+from chaosproxy.model.messages import Abort, Data, End, Interim, ResponseHead, Trailers
+from chaosproxy.model.vocabulary import Framing, Moment, Way
 from chaosproxy.testing.play import POST, Cue, Upload
 
 
@@ -64,6 +64,15 @@ def test_and_in_front_of_an_ending(chain_of):
     chain.response.push_control(Interim(103), 0.0)
     chain.request.push([Data(b"12345")], 2.0)
     assert [type(event) for event in chain.response.take(2.0)] == [Interim, Abort]
+
+
+def test_nor_when_something_of_the_request_passes_a_place_that_listens_there(chain_of):
+    chain: Chain = chain_of([Latency(delay=1.0), Stall(at=Trigger(moment=Moment.REQUEST_END), for_=5.0)])
+    chain.start(0.0)
+    chain.request.push_control(POST, 0.0)
+    chain.response.push_control(Interim(103), 0.0)
+    chain.request.push_control(Trailers(()), 2.0)
+    assert [type(event) for event in chain.response.take(2.0)] == [Interim]
 
 
 class Alarmed(Fault):

@@ -6,6 +6,7 @@ from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Blackhole, Cut, Stall
+from chaosproxy.faults.stall import Meanwhile
 from chaosproxy.model.messages import End, ResponseHead
 from chaosproxy.model.vocabulary import Framing
 from chaosproxy.testing.together import Asked, play_together
@@ -95,6 +96,12 @@ def test_all_stall_together():
     first, second = play_together([stall], at_half_past(2))
     assert [time for time, _ in first.body][:3] == [1.25, 5.25, 5.25]
     assert [time for time, _ in second.body][:3] == [1.5, 5.25, 5.25]
+
+
+def test_each_says_meanwhile_what_is_said_in_a_stall():
+    stall = Stall(at=Trigger(time=2.0), for_=3.0, scope="all", meanwhile=Meanwhile(comments=1.0))
+    for played in play_together([stall], at_half_past(2)):
+        assert [time for time, said in played.body if said == b": keep-alive\n\n"] == [3.25, 4.25]
 
 
 def test_what_cannot_be_said(refused):

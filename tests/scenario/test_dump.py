@@ -149,6 +149,31 @@ def test_a_dump_loads_as_the_same(data):
     assert load(yaml.dump(plain, Dumper=Quoting, allow_unicode=True, sort_keys=False), env={}) == scenario
 
 
+def test_expectations_and_each_form_of_an_ending_are_written_as_they_were():
+    written = {
+        "version": 1,
+        "name": "a",
+        "rules": [
+            {
+                "hops": [
+                    {
+                        "faults": [
+                            {"x_cut": {"at": "end", "then": [{"goaway": "ENHANCE_YOUR_CALM", "last": "first"}, "fin"]}},
+                            {"x_respond": {"status": 503, "rate": "2KiB/s"}},
+                        ]
+                    }
+                ]
+            }
+        ],
+        "expect": [
+            {"first_event": {"within": "500ms", "match": {"path": "/v1/*"}, "nth": "2-3"}},
+            {"attempts": {"count": 2}},
+            {"unchanged": {}},
+        ],
+    }
+    assert dump(load(written)) == written
+
+
 def test_a_dump_says_what_a_user_would_write():
     text = "version: 1\nname: a\nfaults:\n- x_hold: {bytes: 4KiB, every: 1500ms}\n- x_cut: {at: {bytes: 1KiB, every: 2KiB}, then: [{stream: CANCEL}, rst]}\n"
     assert dump(load(text)) == {

@@ -1,5 +1,7 @@
 """Hostile text becomes a problem with a place, quickly, whatever it is."""
 
+import errno
+import io
 import os
 import threading
 import time
@@ -302,6 +304,17 @@ def test_what_is_no_file(path, words):
     assert words in problems[0].message
     assert problems[0].unreadable
     assert problems[0].file == path
+
+
+def test_a_disk_that_fails_while_it_is_read_is_a_problem(tmp_path, monkeypatch):
+    class Broken(io.BytesIO):
+        def read(self, size):
+            raise OSError(errno.EIO, "Input/output error")
+
+    (tmp_path / "a.yaml").write_text("version: 1\n")
+    monkeypatch.setattr(source.os, "fdopen", lambda descriptor, mode, closefd: Broken())
+    _, (problem,) = examine(tmp_path / "a.yaml")
+    assert (problem.message, problem.unreadable) == ("cannot be read: Input/output error", True)
 
 
 def test_a_name_with_a_nul_is_refused():
