@@ -48,7 +48,7 @@ class Facts:
     """Delivered in all."""
     bytes: int = 0
     at_once: bool = False
-    """What the server said over a time came to the client in one moment."""
+    """What the server said over a time came to the client in one moment: its coding held it."""
     spread: bool = False
     """It came over a time."""
     began: float = 0.0
@@ -78,6 +78,7 @@ def facts_of(records: Sequence[ExchangeRecord]) -> Facts:
     left = left_at(last)
     deliveries = list(first.deliveries)
     came, went = _length(first.arrivals), _length(first.deliveries)
+    coded = any(name.lower() == "content-encoding" for name, _ in first.response.headers)
     return Facts(
         requests=len(ordered),
         kinds=frozenset(kind_of(record.request.path) for record in ordered),
@@ -87,7 +88,7 @@ def facts_of(records: Sequence[ExchangeRecord]) -> Facts:
         out_of_reach=_out_of_reach(first),
         events=sum(record.response.events_out or 0 for record in ordered),
         bytes=sum(record.response.bytes_out for record in ordered),
-        at_once=came >= SPREAD and went < MOMENT,
+        at_once=coded and came >= SPREAD and went < MOMENT,
         spread=went >= SPREAD,
         began=since,
         body_began=deliveries[0][0] if deliveries else None,
@@ -114,8 +115,9 @@ def _wait(one: ExchangeRecord, other: ExchangeRecord) -> Wait:
 
 
 def _out_of_reach(record: ExchangeRecord) -> str:
+    left = record.end is not None and record.end.by == "client"  # before anything could be tried at the end
     for missed in record.not_fired:
-        if missed.reason in _OUT_OF_REACH:
+        if missed.reason in _OUT_OF_REACH and not left:
             return _OUT_OF_REACH[missed.reason]
     ended_well = record.end is not None and record.end.by == "upstream" and record.end.how == "clean"
     if record.not_fired and not record.faults and ended_well:

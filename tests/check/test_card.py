@@ -12,6 +12,7 @@ from chaosproxy.check.client import InProcess
 from chaosproxy.check.runner import Limits
 from chaosproxy.check.table import CASES
 from tests.check.clients.good import Good
+from tests.check.clients.others import BESIDE, H2, Lines, Messages
 from tests.check.clients.wrong import WRONG
 
 RUN = [case for case in CASES if case.suite != "slow"]
@@ -23,8 +24,11 @@ ELSEWHERE = {"whole", "fin", "clean-early", "no-last-word", "error-event", "json
 """Cases in which a client that breaks one rule is to be found good, unless they are of that rule."""
 COMMANDS = {"interrupt"}
 """A function cannot be interrupted."""
-WRONGS = [(rule, kind) for rule, kinds in WRONG.items() for kind in kinds]
-AT_A_TIME = 12
+WRONGS = [(rule, kind) for rule, kinds in WRONG.items() for kind in kinds] + list(BESIDE.items())
+OF_COMMANDS = {"decodes"}
+"""Rules of which only what is printed tells: `test_commands.py`."""
+ASKS = {Good: "chat", Messages: "messages", Lines: "ollama", H2: "chat"}
+AT_A_TIME = 8
 
 
 class Trying:
@@ -38,7 +42,24 @@ class Trying:
 
 
 def cases_for(rule):
-    return [case for case in RUN if (case.id in ELSEWHERE or case.rule.id == rule) and case.protocol != "h2"]
+    return [case for case in RUN if case.id in ELSEWHERE or case.rule.id == rule]
+
+
+def briefly(kind):
+    """What is the same whatever is asked for, and over whichever HTTP, is tried once."""
+    alike = {
+        "steady",
+        "slow-drip",
+        "429-date",
+        "429-for-ever",
+        "429-days",
+        "leave",
+        "leave-close",
+        "byte-by-byte",
+        "random-reads",
+    }
+    own = {"h2"} if kind is H2 else {""}
+    return [case for case in RUN if case.protocol in own | {""} and case.id not in alike]
 
 
 @pytest.fixture(scope="module")
@@ -48,13 +69,14 @@ def cards() -> dict[type[Good], Card]:
 
     async def examine(kind, cases, limiter):
         async with limiter:
-            limits = LIMITS if kind is Good else UNHURRIED
+            limits = LIMITS if kind in ASKS else UNHURRIED
             made[kind] = await Examination(Trying(kind), cases, limits=limits, jobs=8).run()
 
     async def all_of_them():
         limiter = trio.CapacityLimiter(AT_A_TIME)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(examine, Good, RUN, limiter)
+            for kind in ASKS:
+                nursery.start_soon(examine, kind, RUN if kind is Good else briefly(kind), limiter)
             for rule, kind in WRONGS:
                 nursery.start_soon(examine, kind, cases_for(rule), limiter)
 
@@ -62,10 +84,14 @@ def cards() -> dict[type[Good], Card]:
     return made
 
 
-def test_who_does_everything_right_has_a_clean_card(cards):
-    results = cards[Good].results
+@pytest.mark.parametrize("kind", ASKS)
+def test_who_does_everything_right_has_a_clean_card(cards, kind):
+    results = cards[kind].results
     assert {result.case.id: result.judged for result in results if result.judged.good is False} == {}
-    left_out = {result.case.id for result in results if result.judged.verdict == "not_applicable"}
+
+
+def test_only_what_is_about_others_is_left_out(cards):
+    left_out = {result.case.id for result in cards[Good].results if result.judged.verdict == "not_applicable"}
     beside = {case.id for case in RUN if case.protocol == "h2" or (case.kinds and "chat" not in case.kinds)}
     assert left_out == beside | COMMANDS
 
@@ -80,4 +106,4 @@ def test_who_breaks_one_rule_fails_that_rule_alone(cards, rule, kind):
 
 
 def test_each_rule_has_somebody_who_breaks_it():
-    assert {case.rule.id for case in RUN if case.protocol != "h2"} == WRONG.keys()
+    assert {case.rule.id for case in RUN} == WRONG.keys() | BESIDE.keys() | OF_COMMANDS

@@ -92,10 +92,7 @@ CASES = of_theme(
             suite="full",
             protocol="h2",
             source="RFC 9113, section 8.7",
-            scenario=(
-                "rules: []\n"
-                "connections: [{match: {side: client, protocol: h2}, faults: [{refuse: {over: 0, times: 1}}]}]"
-            ),
+            scenario="nth: 1\nfaults: [{cut: {at: request, then: {stream: REFUSED_STREAM}}}]",
         ),
     ],
 )

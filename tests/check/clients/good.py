@@ -72,6 +72,8 @@ class Good:
     attempts = 3
     longest_wait = 5.0
     accept = "gzip, deflate"
+    path = "/v1/chat/completions"
+    media_type = "text/event-stream"
 
     def __init__(self, timeout: float = 1.0, case: str = "") -> None:
         self.head_limit = self.first_limit = 2.0 + timeout
@@ -124,7 +126,7 @@ class Good:
     def send(self, url: str) -> Wire:
         there = urlsplit(url)
         request = (
-            f"POST /v1/chat/completions HTTP/1.1\r\nHost: {there.netloc}\r\nContent-Type: application/json\r\n"
+            f"POST {self.path} HTTP/1.1\r\nHost: {there.netloc}\r\nContent-Type: application/json\r\n"
             f"Accept-Encoding: {self.accept}\r\nContent-Length: {len(QUESTION)}\r\n\r\n"
         ).encode() + QUESTION
         wire, self._kept = self._kept, None
@@ -178,7 +180,7 @@ class Good:
             return None
 
     def check_type(self, headers: dict[str, str]) -> None:
-        if headers.get("content-type", "").partition(";")[0].strip().lower() != "text/event-stream":
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != self.media_type:
             raise NotWhole(f"no stream but {headers.get('content-type')}")
 
     # The body.

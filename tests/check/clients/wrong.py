@@ -317,8 +317,6 @@ WRONG: dict[str, list[type[Good]]] = {
     "patience": [LimitsTheTotal],
     "leaves": [StaysConnected],
     "stale": [TrustsItsPool],
-    "pings": [],
-    "decodes": [],
 }
 """By the id of the rule."""
 
