@@ -25,7 +25,7 @@ _BODILESS = (Framed.NONE, Framed.TUNNEL)
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Framing(FaultSpec):
-    """Frames the answer in another way, or asks in another version."""
+    """Frames the answer in another way, asks in another version, or makes a message the last on its connection."""
 
     name: ClassVar[str] = "framing"
     main: ClassVar[str | None] = "as_"
@@ -44,20 +44,31 @@ class Framing(FaultSpec):
     """`1.0`: the status line of an HTTP/1.0 server, which closes behind each answer; it knows no chunks, so that a chunked
     body ends with the connection, unless it says `as: chunked`. With `way: request` it is asked in HTTP/1.0, with `Connection:
     close`; a request in chunks, which HTTP/1.0 has not, stays what it is. HTTP/1 only."""
+    connection: Literal["close"] | None = None
+    """`close`: the answer says `Connection: close`, and the connection ends behind it; with `way: request` the server is told
+    so, and its connection serves this request alone. HTTP/1 only."""
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
-        if self.as_ is None and self.content_length is None and self.http is None:
-            return [((), "framing needs one of as, content_length, http")]
+        others = self.as_ is not None or self.content_length is not None or self.http is not None
+        if self.connection is not None:
+            message = "`connection` is no matter of the body; give it a framing of its own"
+            return [(("connection",), message)] if others else []
+        if not others:
+            return [((), "framing needs one of as, content_length, http, connection")]
         if self.as_ == "close_delimited" and self.content_length is not None:
             message = "a body that ends with the connection has no length; leave one of them out"
             return [(("content_length",), message)]
         if self.as_ == "auto" and (self.content_length is not None or self.http is not None):
             return [(("as",), "`auto` says nothing that is not true; leave the others out")]
         if self.way is Way.REQUEST and (self.http is None or self.as_ is not None or self.content_length is not None):
-            return [(("way",), "of a request only the version is another: {http: 1.0, way: request}")]
+            return [
+                (("way",), "of a request only the version is another, {http: 1.0, way: request}, or its connection")
+            ]
         return []
 
     def start(self, context: Context) -> Fault:
+        if self.connection is not None:
+            return LastOfConnection(possible=self.way is Way.REQUEST or context.protocol != "h2")
         if self.way is Way.REQUEST:
             return OldRequest()
         return OwnFraming(context) if self.as_ == "auto" else RunningFraming(self, context)
@@ -119,6 +130,26 @@ class RunningFraming(Fault):
         if spec.http is not None and not self._is_h2:
             said.append("HTTP/1.0")
         return ", ".join(said)
+
+
+class LastOfConnection(Fault):
+    """Rests; what the head says of its connection is for who writes it, who leaves it out on HTTP/2."""
+
+    rest = FOREVER
+    sees = (RequestHead, ResponseHead)
+
+    def __init__(self, *, possible: bool) -> None:
+        self._possible = possible
+
+    def control(self, event: Event, now: float) -> Actions:
+        if not isinstance(event, RequestHead | ResponseHead):
+            return (event,)
+        tunnel = isinstance(event, RequestHead) and bool(event.upgrade or event.method == b"CONNECT")
+        if not self._possible or tunnel or event.framing is Framed.TUNNEL:
+            self.unfired = "tunnel" if self._possible else "protocol"
+            return (event,)
+        head = replace(event, headers=replaced(event.headers, b"Connection", b"close"))
+        return (Note("fired", "Connection: close"), head)
 
 
 class OldRequest(Fault):

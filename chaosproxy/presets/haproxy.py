@@ -37,10 +37,10 @@ class HAProxy(Proxy):
     """What an RST_STREAM of the client does."""
     measured: ClassVar[str] = (
         "bursts of small events, the segment at an MSS of 1460, framings, `http-no-delay`, compression, `timeout server`, "
-        "`timeout client`, endings of the server, clients that leave, `abortonclose`"
+        "`timeout client`, endings of the server, clients that leave, `abortonclose`, `httpclose`"
     )
     not_measured: ClassVar[str] = (
-        "`option httpclose` closes the client's connection behind each answer and changes nothing else: it is not here. On the loopback interface a segment has 65,483 bytes: "
+        "On the loopback interface a segment has 65,483 bytes: "
         "`segment: 65483` is what one sees there. A client over HTTP/2 that does not read gets an END_STREAM from 2.6 after "
         "`timeout client`, here an RST_STREAM."
     )
@@ -60,6 +60,8 @@ class HAProxy(Proxy):
     """`option http-no-delay`: what is there is sent at once. Default false."""
     abortonclose: bool = False
     """`option abortonclose`: that the client has closed is seen at once, and ends the request. Default false."""
+    httpclose: bool = False
+    """`option httpclose`: the client's connection ends behind each answer. Default false."""
     compression_algo: Literal["gzip", "deflate"] | None = None
     """`compression algo`. 2.6 flushes each block when the next one comes, so that an event is late by one; 2.8 at once. Default:
     none."""
@@ -81,6 +83,7 @@ class HAProxy(Proxy):
                 if self.compression_algo
                 else None,
                 {"headers": {"case": "lower"}},
+                {"framing": {"connection": "close", "if": H1}} if self.httpclose else None,
                 None if self.http_no_delay else {"cork": {"after": "200ms", "segment": self.segment, "if": H1}},
                 limits(self.unread, blocked=self.timeout_client),
             ]

@@ -56,7 +56,7 @@ class Lighttpd14(Proxy):
         "to 3 s longer), endings of the server, clients that leave."
     )
     not_measured: ClassVar[str] = (
-        "mod_deflate. It asks each server for one answer only (`Connection: close`). `read-timeout` is checked once a second; here it takes exactly 2 s longer than it says. The Date of an answer "
+        "mod_deflate. `read-timeout` is checked once a second; here it takes exactly 2 s longer than it says. The Date of an answer "
         "that has none is left out, and so are the seconds for which a connection stays open behind a whole answer. With 0 a silence "
         "in mid-stream becomes a 404 behind the real one, here a 500."
     )
@@ -78,6 +78,7 @@ class Lighttpd14(Proxy):
         whole = self.stream_response_body == 0
         return those(
             [
+                {"framing": {"connection": "close", "way": "request"}},
                 {"broken_end": {"then": "clean", "if": _UNKNOWN}} if whole else None,
                 limits([_failed("504 Gateway Timeout"), "abort"], idle=idle),
                 {"client_abort": {"mode": "ignore" if whole else "on_next_write", "half_close": "serve", "if": H1}},

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from chaosproxy.model.units import Duration
 from chaosproxy.presets.preset import Plain, Source, preset, those
-from chaosproxy.presets.words import Proxy, answer, limits
+from chaosproxy.presets.words import H1, Proxy, answer, limits
 
 _PAGE = "<!DOCTYPE html><title>{0}</title><h1>{0}</h1><footer>nghttpx</footer>"
 
@@ -31,9 +31,7 @@ class Nghttpx152(Proxy):
     measured: ClassVar[str] = (
         "nghttpx 1.52.0 (Debian 12): bursts, framings, `--backend-read-timeout`, endings of the server, clients that leave."
     )
-    not_measured: ClassVar[str] = (
-        "The default of `--backend-read-timeout` was not waited for. It closes the client's connection behind a 504."
-    )
+    not_measured: ClassVar[str] = "The default of `--backend-read-timeout` was not waited for."
     sources: ClassVar[tuple[Source, ...]] = (
         Source("backend_read_timeout", "nghttpx(1), `--backend-read-timeout`: 1m"),
     )
@@ -46,6 +44,7 @@ class Nghttpx152(Proxy):
             [
                 limits([_failed("504 Gateway Timeout"), "abort"], idle=self.backend_read_timeout),
                 {"broken_end": [_failed("502 Bad Gateway"), "abort"]},
+                {"framing": {"connection": "close", "if": {**H1, "status": 504}}},
                 {"headers": {"set": {"Server": "nghttpx"}, "add": {"Via": "1.1 nghttpx"}}},
             ]
         )

@@ -152,9 +152,42 @@ def test_a_machine_nearer_the_client_believes_the_length(play):
     assert isinstance(play([Framing(content_length=3), cut], BODY, head=CHUNKED).end[1], End)
 
 
+LAST, ASKED_ALONE = Framing(connection="close"), Framing(connection="close", way=Way.REQUEST)
+CLOSING = (b"Connection", b"close")
+
+
+@pytest.mark.parametrize("head", [CHUNKED, LENGTH, CLOSE])
+def test_a_head_that_is_the_last_on_its_connection(play, head):
+    played = play([LAST], BODY, head=head)
+    assert played.head[1] == replace(head, headers=(*head.headers, CLOSING))
+    assert played.fired == [(1.0, "framing", "Connection: close")]
+    played = play([ASKED_ALONE], BODY, head=head)
+    assert (played.head[1], played.request[0][1].headers[-1]) == (head, CLOSING)
+
+
+@pytest.mark.parametrize(
+    ("spec", "head", "context", "why"),
+    [
+        (LAST, CHUNKED, Context(Random(0), GET, protocol="h2"), "protocol"),
+        (LAST, ResponseHead(101, framing=Framed.TUNNEL), Context(Random(0), GET), "tunnel"),
+    ],
+)
+def test_where_no_connection_ends_with_an_answer(play, spec, head, context, why):
+    played = play([spec], BODY, head=head, context=context)
+    assert (played.head[1], played.not_fired) == (head, [("framing", why)])
+
+
+def test_a_request_that_asks_for_a_tunnel_keeps_its_connection(play):
+    asked = RequestHead(b"GET", b"/", upgrade=b"websocket")
+    played = play([ASKED_ALONE], [(1.0, End())], request=asked, head=LENGTH)
+    assert (played.request[0][1], played.not_fired) == (asked, [("framing", "tunnel")])
+
+
 @pytest.mark.parametrize(
     "spec",
     [
+        LAST,
+        ASKED_ALONE,
         Framing(as_="chunked"),
         Framing(as_="close_delimited"),
         Framing(content_length=9),
@@ -170,7 +203,7 @@ def test_what_every_fault_stands(spec):
 @pytest.mark.parametrize(
     ("text", "column", "said"),
     [
-        ("framing: {}", 14, "needs one of as, content_length, http"),
+        ("framing: {}", 14, "needs one of as, content_length, http, connection"),
         ("framing: chunks", 14, "did you mean 'chunked'"),
         ("framing: {as: closed}", 19, "one of chunked, chunked_twice, close_delimited, auto"),
         ("framing: {content_length: -1}", 31, "a size"),
@@ -181,6 +214,8 @@ def test_what_every_fault_stands(spec):
         ("framing: {http: 1.0, as: chunked, way: request}", 44, "of a request only the version is another"),
         ("framing: {http: 1.0, as: auto}", 30, "`auto` says nothing that is not true"),
         ("framing: {content_length: 5, as: auto}", 38, "`auto` says nothing that is not true"),
+        ("framing: {connection: keep}", 27, "close"),
+        ("framing: {connection: close, as: chunked}", 27, "a framing of its own"),
         ("framing: {as: chunked, at: body}", 28, "unknown key 'at'"),
     ],
 )

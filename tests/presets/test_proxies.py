@@ -446,6 +446,24 @@ def test_who_serves_a_client_that_has_closed_its_half(name):
 
 # ---- the head
 
+
+def test_behind_which_answers_the_connection_of_a_client_over_http1_ends(ask):
+    script = [(0.1, EVENT), (0.2, End())]
+    for name, parameters, heard in (
+        ("haproxy-2.6", {"httpclose": True}, script),
+        ("nghttpx-1.52", {"backend_read_timeout": "2s"}, []),
+    ):
+        for protocol in (H1, H2):
+            head = ask(name, heard, protocol, "chunked" if heard else None, **parameters).head[1]
+            assert ((b"Connection", b"close") in head.headers) is (protocol == H1)
+        assert (b"Connection", b"close") not in ask(name, script).head[1].headers
+
+
+def test_a_whole_session_that_ends_is_no_rst_stream(ask):
+    script = [*SILENCE[:10], (AWAY, "hangup:fin"), *SILENCE[10:]]
+    assert ask("haproxy-2.8", script, H2).cancelled_at == NEXT
+
+
 LOWER, SPELT = [b"content-type", b"x-one"], [b"Content-Type", b"x-one"]
 FIELDS = {
     "apache-2.4": (SPELT, {b"Server": b"Apache/2.4.71 (Debian)"}),

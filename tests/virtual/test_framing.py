@@ -93,6 +93,22 @@ def test_framed_for_who_has_asked(script, request_, expected, ending):
     assert record.end.how == "clean"
 
 
+@pytest.mark.parametrize("script", [CHUNKED, LENGTH])
+async def test_each_message_alone_on_its_connection(script, autojump_clock):
+    """Towards the client, and towards the server, whose connection would have been kept."""
+    origin = Origin(script)
+    both = faults({"framing": {"connection": "close"}}, {"framing": {"connection": "close", "way": "request"}})
+    async with linked(both, origin.serve) as proxied:
+        for _ in range(2):
+            client = RawClient(proxied.connect())
+            await client.send(GET)
+            assert await client.read_all() is Ending.FIN
+            assert b"\r\nConnection: close\r\n" in client.received
+            assert client.received.endswith(script[-1])
+    alone = GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    assert [peer.received for peer in origin.peers] == [alone, alone]
+
+
 @pytest.mark.parametrize("host", [b"x", b"other:80"])
 async def test_a_server_that_is_asked_in_http_1_0(autojump_clock, host):
     origin = Origin(CLOSE)
