@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", action="append", default=[], help="these cases alone; what is known of others stays")
     parser.add_argument("--timeout", type=float, default=3.0, help="that clients are given, in seconds")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="cases side by side")
+    parser.add_argument("--tls", action="store_true", help="over TLS, as the cases of HTTP/2 are always run")
     parser.add_argument("--missing", action="store_true", help="only clients that have said nothing yet")
     parser.add_argument("--page", action="store_true", help="write the page anew, run nothing")
     options = parser.parse_args(arguments)
@@ -65,19 +66,26 @@ def _wanted(options: argparse.Namespace, said: Mapping[str, Any]) -> list[Client
 
 
 def _card(client: Client, options: argparse.Namespace) -> dict[str, Any]:
-    """What the command says of one client."""
-    argv = [sys.executable, "-m", "chaosproxy", "check", options.suite, "--json", "--jobs", str(options.jobs)]
-    argv += ["--timeout", f"{options.timeout:g}s", *(word for case in options.only for word in ("--only", case))]
+    """What the command says of one client; of HTTP/2 where it speaks that."""
     began = time.monotonic()
     print(f"{client.name} ...", end="", file=sys.stderr, flush=True)
-    done = subprocess.run([*argv, "--", *command(client, options.timeout)], stdout=subprocess.PIPE, check=False)
-    if done.returncode not in GOOD_OR_BAD:
-        raise SystemExit(f"the card of {client.name} ended with status {done.returncode}")
-    card = json.loads(done.stdout)
+    card = _asked(client, options, *(word for case in options.only for word in ("--only", case)))
+    if client.h2 and not options.only:
+        card = _joined(card, _asked(client, options, "--tls", "--only", "h2-*"))
     took = time.monotonic() - began
     print(f" {len(card['cases'])} cases in {took:.0f} s", file=sys.stderr, flush=True)
     cases = [{key: seen[key] for key in KEPT if key in seen} for seen in card["cases"]]
     return {"suite": card["suite"], "seconds": round(took), "cases": cases}
+
+
+def _asked(client: Client, options: argparse.Namespace, *further: str) -> dict[str, Any]:
+    argv = [sys.executable, "-m", "chaosproxy", "check", options.suite, "--json", "--jobs", str(options.jobs)]
+    argv += ["--timeout", f"{options.timeout:g}s", *(["--tls"] if options.tls else []), *further]
+    done = subprocess.run([*argv, "--", *command(client, options.timeout)], stdout=subprocess.PIPE, check=False)
+    if done.returncode not in GOOD_OR_BAD:
+        raise SystemExit(f"the card of {client.name} ended with status {done.returncode}")
+    card: dict[str, Any] = json.loads(done.stdout)
+    return card
 
 
 def _joined(before: dict[str, Any] | None, card: dict[str, Any]) -> dict[str, Any]:
@@ -90,9 +98,12 @@ def _joined(before: dict[str, Any] | None, card: dict[str, Any]) -> dict[str, An
 
 
 def _write(file: Path, said: Mapping[str, Any]) -> None:
-    """Whole or not at all."""
+    """Whole or not at all; a line for each case."""
     part = file.with_suffix(".part")
-    part.write_text(json.dumps(said, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    lines = (
+        json.dumps(said, ensure_ascii=False).replace('{"case": ', '\n{"case": ').replace('{"suite": ', '\n{"suite": ')
+    )
+    part.write_text(lines + "\n", encoding="utf-8")
     part.replace(file)
 
 

@@ -24,6 +24,8 @@ class Client:
     arguments: tuple[str, ...] = ()
     program: str = ""
     """Of the system's, that it needs."""
+    h2: bool = False
+    """Under TLS it speaks HTTP/2."""
 
     @property
     def probe(self) -> Path:
@@ -61,7 +63,7 @@ CLIENTS = [
     _python("aiohttp_events", "aiohttp with aiohttp-sse-client", "aiohttp", "aiohttp-sse-client"),
     _python("aiohttp_events2", "aiohttp with aiohttp-sse-client2", "aiohttp", "aiohttp-sse-client2"),
     _python("pycurl_lines", "pycurl, its callback", "pycurl"),
-    Client("curl.sh", "curl, in a shell", program="curl"),
+    Client("curl.sh", "curl, in a shell", program="curl", h2=True),
     _node("openai_chat", "OpenAI, a chat", "openai"),
     _node("openai_responses", "OpenAI, a response", "openai"),
     _node("anthropic_create", "Anthropic, events", "@anthropic-ai/sdk"),
@@ -69,12 +71,14 @@ CLIENTS = [
     _node("ai_openai", "Vercel's AI SDK to OpenAI, a chat", "ai", "@ai-sdk/openai"),
     _node("ai_responses", "Vercel's AI SDK to OpenAI, a response", "ai", "@ai-sdk/openai"),
     _node("ai_compatible", "Vercel's AI SDK to a compatible server", "ai", "@ai-sdk/openai-compatible"),
-    _node("undici_fetch", "undici's fetch with eventsource-parser", "undici", "eventsource-parser"),
+    Client("undici_fetch.mjs", "undici's fetch with eventsource-parser", ("undici", "eventsource-parser"), h2=True),
     _node("node_fetch", "Node's fetch with eventsource-parser", "eventsource-parser"),
     _node("eventsource", "eventsource", "eventsource"),
     _node("fetch_event_source", "Microsoft's fetch-event-source", "@microsoft/fetch-event-source"),
-    Client("chromium.py fetch", "Chromium's fetch", arguments=("fetch",), program="chromium"),
-    Client("chromium.py eventsource", "Chromium's EventSource", arguments=("eventsource",), program="chromium"),
+    Client("chromium.py fetch", "Chromium's fetch", arguments=("fetch",), program="chromium", h2=True),
+    Client(
+        "chromium.py eventsource", "Chromium's EventSource", arguments=("eventsource",), program="chromium", h2=True
+    ),
 ]
 
 

@@ -3,6 +3,7 @@
 Must not know: how a client is run.
 """
 
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -19,7 +20,7 @@ _HEAD = """<!-- Made by `make client-matrix`. -->
 What {many} setups of real clients made of the cases of `chaosproxy check`, each by the [probe](examples/clients/README.md) that its row leads to. Made on {date} by one command, `make client-matrix`, which installs the clients at the versions below; [client-matrix.json](client-matrix.json) has every verdict with what was seen, the number of requests and the waits.
 
 **whole** it has the answer · **raised** it says by an exception, or its exit status, that it has not · **flagged** it says so to whoever looks (a finish reason, an event, a callback) · **truncated** it takes a part for the answer · **duplicated** some of it is there twice · **corrupted** it is another text · **late** all of it came at the end · **hangs** it still waited · **loops** it asked again and again · - the case is not about this client · empty: it was not run.
-A verdict in bold is a bad one. The cases: `chaosproxy check full --list`. All of this is HTTP/1.1, as these clients speak it without TLS; what gRPC clients make of each ending of a call is on the page of [grpc_status](faults/grpc_status.md).
+A verdict in bold is a bad one. The cases: `chaosproxy check full --list`. All of this is HTTP/1.1 without TLS, but for the cases of HTTP/2; what gRPC clients make of each ending of a call is on the page of [grpc_status](faults/grpc_status.md).
 """
 _ABOUT_TIME = """
 A client that has a time-out was given one of {seconds:g} s, as its documentation says; the cases of silence hold it to that.
@@ -86,7 +87,8 @@ def _not_asked(left_out: list[Cell]) -> Iterator[str]:
     columns, _ = measured()
     groups: dict[tuple[str, str], list[str]] = {}
     for cell in left_out:
-        groups.setdefault((cell.column, cell.seen), []).append(f"`{cell.client}`")
+        seen = cell.seen.partition(" in the case ")[0]  # it does not leave in the case ...
+        groups.setdefault((cell.column, seen), []).append(f"`{cell.client}`")
     if groups:
         yield f"Not asked again were {len(left_out)} cells:\n"
     for (column, seen), clients in groups.items():
@@ -103,8 +105,8 @@ def _differences(other: list[Cell]) -> Iterator[str]:
     for why, group in reasons.items():
         yield f"{why}\n\n| client | done to it | measured | case | now |\n|---|---|---|---|---|"
         for cell in group:
-            told = cell.seen.replace("|", "\\|")
-            now = f"{cell.verdict}: {told}" if told else cell.verdict
+            told = " ".join(cell.seen.replace("|", "\\|").split())
+            now = textwrap.shorten(f"{cell.verdict}: {told}", 160, placeholder=" ...")
             what = columns[cell.column]["what"]
             yield f"| {names[cell.client].name} | {what} | {cell.measured} | `{cell.case}` | {now} |"
         yield ""

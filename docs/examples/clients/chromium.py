@@ -15,6 +15,7 @@ FLAGS = [
     *("--headless", "--no-sandbox", "--no-first-run", "--no-proxy-server", "--disable-gpu", "--disable-quic"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
     *("--disable-web-security", "--disable-features=LocalNetworkAccessChecks"),  # the page is from another origin
+    "--ignore-certificate-errors",
 ]
 PAGE = Path(__file__).with_suffix(".html").read_bytes()
 
@@ -42,7 +43,7 @@ class Page(BaseHTTPRequestHandler):
         pass
 
 
-with HTTPServer(("127.0.0.1", 0), Page) as server, tempfile.TemporaryDirectory() as profile:
+with HTTPServer(("127.0.0.1", 0), Page) as server, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     asked = {"how": sys.argv[1], "url": os.environ.get("CHAOSPROXY_URL", "http://127.0.0.1:8666")}
     asked |= {"seconds": sys.argv[2]} if len(sys.argv) > 2 else {}
     page = f"http://127.0.0.1:{server.server_port}/?{urlencode(asked)}"
