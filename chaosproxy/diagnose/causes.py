@@ -96,7 +96,10 @@ _OTHERS: dict[Cause, tuple[str, ...]] = {
         "an application that does not stream, or a middleware in it that reads the body",
     ),
     Cause.COMPRESSION: ("a buffer behind the coder: without `Accept-Encoding` it would show as well",),
-    Cause.CORK: ("an acknowledgement that is delayed, or a flush interval of 200 ms",),
+    Cause.CORK: (
+        "a flush interval of 200 ms",
+        "a buffer that this stream happens to fill in 200 ms: a stream of another pace (`--dense`) tells",
+    ),
     Cause.INTERVAL: ("a buffer of bytes, if this server writes at an even pace: another pace tells",),
     Cause.NAGLE: ("a flush interval of 40 ms",),
     Cause.LUMPS: (

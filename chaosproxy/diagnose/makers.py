@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from chaosproxy.client.answer import Answer
-from chaosproxy.model.headers import Headers, values
+from chaosproxy.model.headers import values
 
 
 class Maker(StrEnum):
@@ -91,14 +91,17 @@ class Known:
 
 
 def known(answer: Answer, inside: Answer | None) -> Known:
-    """By what is in `answer`, and was not in that of the hop inside."""
-    old = {} if inside is None else {name: values(inside.headers, name) for name, _ in _lower(inside.headers)}
+    """By what is in `answer`, and was not in that of the hop inside, whatever its value was there."""
     for field, pattern, maker in _SIGNS:
-        for value in values(answer.headers, field.encode()):
-            text = value.decode("latin-1")
-            if value not in old.get(field.encode(), []) and re.search(pattern, text, re.IGNORECASE):
-                return Known(maker, text if field == "server" else maker.value, f"{field}: {text}")
+        found = _matching(answer, field, pattern)
+        if found and (inside is None or not _matching(inside, field, pattern)):
+            return Known(maker, found[0] if field == "server" else maker.value, f"{field}: {found[0]}")
     return _by_spelling(answer, inside)
+
+
+def _matching(answer: Answer, field: str, pattern: str) -> list[str]:
+    said = (value.decode("latin-1") for value in values(answer.headers, field.encode()))
+    return [text for text in said if re.search(pattern, text, re.IGNORECASE)]
 
 
 def _by_spelling(answer: Answer, inside: Answer | None) -> Known:
@@ -115,10 +118,6 @@ def _by_spelling(answer: Answer, inside: Answer | None) -> Known:
 def _own_names(answer: Answer) -> set[bytes]:
     """Of its fields, but for those of the connection, which every hop writes for itself."""
     return {name for name, _ in answer.headers if name.lower() not in _OF_THE_CONNECTION}
-
-
-def _lower(headers: Headers) -> Headers:
-    return tuple((name.lower(), value) for name, value in headers)
 
 
 def hints(answer: Answer) -> dict[str, str]:

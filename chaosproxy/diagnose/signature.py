@@ -19,6 +19,8 @@ HEAD = 1024
 """Bytes that the first buffer may have had to hold besides: the head."""
 REGULAR = 0.12
 """The same of times."""
+EARLY = 0.05
+"""By which share of its time a timer may seem to go off too soon."""
 MOST = 0.6
 """The share of bursts that must be so."""
 TIMERS = (0.04, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
@@ -76,7 +78,7 @@ def signature(seen: Shape, gap: float, *, by_wire: bool) -> Signature:
 def _timer(period: float, gap: float) -> float:
     """The one that makes this period: it goes off when its time is over, and is set again by what comes next. 0: none
     of the usual ones."""
-    fits = (one for one in TIMERS if (1 - REGULAR) * one <= period <= one + max(gap, REGULAR * one))
+    fits = (one for one in TIMERS if (1 - EARLY) * one <= period <= one + max(gap, REGULAR * one))
     return next(fits, 0.0)
 
 

@@ -130,8 +130,10 @@ def _share(change: Change) -> str:
 
 def _near(change: Change) -> str:
     """A size, as whoever has set it would write it."""
+    seen = change.seen
+    event = seen.text / seen.events if seen.events and not change.exact else 0.0
     for power in (256 << n for n in range(13)):
-        if abs(change.size - power) <= 0.02 * power:
+        if -0.02 * power <= change.size - power <= max(event, 0.02 * power):
             shown = f"{power // 1024} KiB" if power >= 1024 else f"{power} bytes"
             return f"{shown}" if change.size == power else f"about {shown}"
     return f"{change.size:,} bytes"

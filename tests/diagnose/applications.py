@@ -88,6 +88,27 @@ class Compresses:
         await self._app(scope, receive, coded)
 
 
+class Blocks:
+    """Writes when so many bytes are there, whole events at a time."""
+
+    def __init__(self, app: ASGIApp, size: int) -> None:
+        self._app, self._size = app, size
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        held = b""
+
+        async def blocks(message: Message) -> None:
+            nonlocal held
+            if message["type"] == "http.response.body":
+                held += message.get("body", b"")
+                if message.get("more_body", False) and len(held) < self._size:
+                    return
+                message["body"], held = held, b""
+            await send(message)
+
+        await self._app(scope, receive, blocks)
+
+
 def _made(*middleware: Middleware) -> Starlette:
     return Starlette(
         routes=[Route("/sse", sse), Route("/lines", lines), Route("/file", file)], middleware=list(middleware)
@@ -98,6 +119,8 @@ APPLICATIONS: dict[str, Starlette] = {
     "plain": _made(),
     "gathers": _made(Middleware(Gathers)),
     "passes": _made(Middleware(Passes)),
+    "writes blocks of 4 KiB": _made(Middleware(Blocks, size=4096)),
+    "writes blocks of 2 KiB": _made(Middleware(Blocks, size=2048)),
     "compresses": _made(Middleware(Compresses)),
     "gzip": _made(Middleware(GZipMiddleware, minimum_size=0)),
 }

@@ -104,10 +104,11 @@ MENDS = {
     ("varnish", Cause.WHOLE): "do_stream",
     ("varnish", Cause.COMPRESSION): "do_gzip = false",
     ("lighttpd", Cause.WHOLE): "server.stream-response-body",
+    ("", Cause.BUFFER): "write and flush each event by itself",
     ("", Cause.WHOLE): "no middleware that reads the whole body",
     ("", Cause.COMPRESSION): "GZip middleware",
 }
-TOLD = {"gathers", "compresses", "passes"}
+TOLD = {"gathers", "compresses", "passes", "writes blocks of 4 KiB", "writes blocks of 2 KiB"}
 WORDS = {"plain": "StreamingResponse", "gzip": "GZipMiddleware"}
 
 
@@ -194,6 +195,8 @@ CASES = (
     Case("", "passes", None),
     Case("", "gathers", Cause.WHOLE),
     Case("", "gathers", Cause.WHOLE, "/lines"),
+    Case("", "writes blocks of 4 KiB", Cause.BUFFER),
+    Case("", "writes blocks of 2 KiB", Cause.BUFFER),
     Case("", "compresses", Cause.COMPRESSION),
     Case("", "compresses", Cause.COMPRESSION, "/lines"),
     Case("", "gzip", None, "/lines"),

@@ -81,6 +81,13 @@ def test_more_bytes_tell_the_size_of_a_buffer():
     assert seen.broken.finding.cause is Cause.BUFFER, "many bytes fill it at once"
 
 
+def test_a_buffer_that_looks_after_each_event_is_near_its_size():
+    stream = made.paced(60, first=0.02, gap=0.02, size=193)
+    blocks = made.answer(made.flushed(stream, 4096), headers=UVICORN)
+    for seen in (report(blocks), report(made.answer(stream, headers=UVICORN), blocks)):
+        assert "a buffer of about 4 KiB" in told(seen).sentence
+
+
 def test_who_breaks_it_only_for_clients_that_take_a_coding():
     coded = made.answer(made.at_once(SPARSE), headers=[*UVICORN, *GZIP], coded=0.4)
     seen = report(GOOD, GOOD, coded=(GOOD, coded))
@@ -202,6 +209,11 @@ def test_what_became_of_a_client_that_left():
         ([("content-type", "x"), ("server", "me")], [("Content-Type", "x"), ("Server", "me")], Maker.HAPROXY),
         ([("content-type", "x")], [("content-type", "x")], Maker.UNKNOWN),
         ([], [("Content-Type", "x")], Maker.UNKNOWN),
+        (
+            [("x-envoy-upstream-service-time", "3"), ("Server", "nginx")],
+            [("x-envoy-upstream-service-time", "1"), ("server", "envoy")],
+            Maker.NGINX,
+        ),
         ([("a", "b"), ("transfer-encoding", "chunked")], [("a", "b"), ("Transfer-Encoding", "chunked")], Maker.UNKNOWN),
     ],
 )
