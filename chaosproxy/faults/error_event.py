@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 from chaosproxy.chain.actions import FOREVER, Actions, Finish, Note, PassOn, Rest
 from chaosproxy.chain.endings import CLEAN, Ending
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
+from chaosproxy.chain.scope import Group, Scope, Together, scope_problems
 from chaosproxy.chain.triggered import Triggered
 from chaosproxy.faults.error_shapes import ErrorFormat, error_record, usual_format
 from chaosproxy.framing.choose import kind_of
@@ -49,22 +50,34 @@ class ErrorEvent(FaultSpec):
     """How the stream ends behind it; of a list the first that is possible. Default `clean`: on the way of the request
     that ends the request alone."""
 
+    scope: Scope | None = None
+    """`all`, or a share such as 0.3: at the moment at which the place comes in one exchange, the others that run have the
+    event too, as soon as there is a stream that it can stand in; those that begin later do not. Default: each by itself."""
+
     @property
     def reads_records(self) -> bool:
         return True
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        found = scope_problems(self.scope, self.trigger)
         moment = self.at.moment if self.at is not None else None
-        if moment is None or moment in _IN_A_BODY:
-            return []
-        return [(("at",), f"at `{moment}` there is no body to put an event into; of the moments: headers, body, end")]
+        if moment is not None and moment not in _IN_A_BODY:
+            what = f"at `{moment}` there is no body to put an event into; of the moments: headers, body, end"
+            found.append((("at",), what))
+        return found
+
+    def share(self) -> object:
+        return None if self.scope is None else Group(self.scope)
 
     def start(self, context: Context) -> Fault:
-        return RunningErrorEvent(self, context)
+        return (RunningErrorEvent if context.shared is None else ErrorTogether)(self, context)
 
 
 class RunningErrorEvent(Triggered):
     """Rests until the place; looks at what passes where that may lie inside a record, which then has to be closed."""
+
+    _anywhere = False
+    """Whatever the place is."""
 
     def __init__(self, spec: ErrorEvent, context: Context) -> None:
         assert spec.at is not None
@@ -95,7 +108,10 @@ class RunningErrorEvent(Triggered):
             self.unfired = "format"
             return False
         self._format = name
-        if self._at.event is None or self.kind != "sse":  # behind an event of a stream there is nothing to close
+        between = (
+            self._at.event is not None and self.kind == "sse"
+        )  # behind an event of a stream there is nothing to close
+        if self._anywhere or not between:
             self._seam, self.looks = Seam(family), True
         return True
 
@@ -123,3 +139,17 @@ class RunningErrorEvent(Triggered):
         if not any(ending.kind == "goaway" for ending in spec.then):  # one that may be survived is no last word
             self._unsaid = (Note("fired", detail),)
         return (data, Finish(spec.then, "error_event", detail=detail))
+
+
+class ErrorTogether(Together, RunningErrorEvent):
+    """Several at one moment; where there is no stream yet, as soon as there is one."""
+
+    _anywhere = True
+
+    def reached(self, limit: str, now: float) -> Actions:
+        return self._answer(limit, now) if self._called else super().reached(limit, now)
+
+    def _answer(self, limit: str, now: float) -> Actions:
+        if self._called and self._format is None:
+            return (Rest(moment=Moment.HEADERS),)
+        return super()._answer(limit, now)

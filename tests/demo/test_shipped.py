@@ -30,7 +30,7 @@ SAID = {
 EITHER = {"idle-drop": ("broke off before any", "the answer is 504")}
 """The time without a byte may pass even before the head."""
 AT_THE_END = {"buffer-4k", "whole-answer", "gzip-until-end"}
-NO_FAULT = {"tokens", "one-connection"}
+NO_FAULT = {"tokens", "one-connection", "pinned"}
 NOT_TAKEN = {"frozen-by-one"}
 """Those of a path that the demo's origin does not know."""
 NEVER_BEGUN = {"always-refused", "http1-required"}

@@ -5,10 +5,11 @@ import pytest
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Condition
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.faults import Blackhole, Cut, Stall
+from chaosproxy.faults import Blackhole, Cut, ErrorEvent, Stall
 from chaosproxy.faults.stall import Meanwhile
 from chaosproxy.model.messages import End, ResponseHead
 from chaosproxy.model.vocabulary import Framing
+from chaosproxy.testing.play import SSE
 from chaosproxy.testing.together import Asked, play_together
 
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 11)]
@@ -109,3 +110,18 @@ def test_what_cannot_be_said(refused):
     refused("cut: {at: {event: 1}, scope: 0}", 34, "expected all, or a share")
     refused("stall: {for: 1s, at: {event: 1, every: 2}, scope: all}", 44, "the moment comes once")
     refused("blackhole: {at: {match: x}, scope: all}", 21, "not in what one of them says")
+
+
+@pytest.mark.parametrize("lazy", [True, False])
+def test_a_last_word_comes_in_all_streams_at_one_moment_and_closes_what_is_open(lazy):
+    """A server that is told to end says so in every stream, whatever it is in the middle of."""
+    torn = [(0.1, b"data: 1\n\n"), (1.0, b"data: half of"), (9.0, b" it\n\n"), (9.5, End())]
+    none_yet = Asked([(2.0, SSE), (8.0, b"data: 1\n\n"), (9.5, End())], at=0.5, head=None)
+    event = ErrorEvent(format="sse", message="restarting", at=Trigger(time=1.5), scope="all")
+    first, second, third, after = play_together(
+        [event], [Asked(STREAM), Asked(torn, at=0.25), none_yet, Asked(STREAM, at=4.0)], lazy=lazy
+    )
+    assert [ended(one) for one in (first, second, third)] == [1.5, 1.5, 2.5]
+    assert second.data.startswith(b"data: 1\n\ndata: half of\n\nevent: error\n")
+    assert [one.data.count(b"restarting") for one in (first, second, third, after)] == [1, 1, 1, 0]
+    assert after.records_out == 10

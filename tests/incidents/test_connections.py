@@ -1,6 +1,7 @@
 """Incidents of connections: what is on the wire, and who copes, in virtual time."""
 
 import contextlib
+from collections import Counter
 from itertools import pairwise
 
 import pytest
@@ -195,3 +196,89 @@ async def test_one_stream_stalls_and_then_all(autojump_clock):
 
         assert (longest(1, 0, 19), longest(3, 0, 19)) == (pytest.approx(5), pytest.approx(1))
         assert longest(1, 19, 30) == longest(3, 19, 30) >= 5
+
+
+async def comes_at(proxied: Linked, time: float) -> bool:
+    """Whether a client that comes then is let in."""
+    await trio.sleep_until(time)
+    async with RawClient(proxied.connect()) as client:
+        with contextlib.suppress(ConnectionError):  # how it has ended is asked below
+            await client.send(GET)
+        return await client.read_all(within=0.5) is not Ending.RST
+
+
+@contextlib.asynccontextmanager
+async def three_streams(scenario: str):
+    """Clients that have streams when the server goes away, begun two seconds after one another."""
+    served = Origin(stream(100, 1))
+    async with linked(scenario, served.serve) as proxied, clients(proxied, 3) as streams:
+        for client in streams:
+            await client.send(GET)
+            await trio.sleep(2)
+        yield proxied, streams
+
+
+async def watched(streams: list[RawClient], within: float = 100) -> list[tuple[Ending, float]]:
+    """What each sees of its end, and when its last byte has come; all of them look all the time."""
+    async with trio.open_nursery() as nursery:
+        for client in streams:
+            nursery.start_soon(client.read_all, within)
+    return [(client.ending or Ending.OPEN, max(time for time, data in client.pieces if data)) for client in streams]
+
+
+async def test_a_restart_that_cuts(autojump_clock):
+    async with three_streams("restart") as (proxied, streams):
+        assert [ending for ending, _ in await watched(streams)] == [Ending.FIN] * 3
+        assert [client.ended_at for client in streams] == pytest.approx([10] * 3)
+        assert not any(complete(client.received) for client in streams)
+        assert [await comes_at(proxied, time) for time in (10.1, 12, 14.9, 15.1)] == [False, False, False, True]
+
+
+async def test_a_restart_that_hangs(autojump_clock, monkeypatch):
+    monkeypatch.setenv("CHAOS_THEN", "silence")
+    monkeypatch.setenv("CHAOS_DOWN", "forever")
+    async with three_streams("restart") as (proxied, streams):
+        seen = await watched(streams, within=600)
+        assert [ending for ending, _ in seen] == [Ending.OPEN] * 3
+        assert all(9 <= time <= 10 for _, time in seen)
+        assert not await comes_at(proxied, trio.current_time() + 1)
+
+
+async def test_a_restart_in_good_order(autojump_clock):
+    async with three_streams("restart-graceful") as (proxied, streams):
+        seen = await watched(streams)
+        assert [ending for ending, _ in seen] == [Ending.FIN] * 3
+        assert [time for _, time in seen] == pytest.approx([10] * 3)
+        assert [client.ended_at for client in streams] == pytest.approx([11] * 3)
+        for client in streams:
+            assert complete(client.received)
+            assert b"the server is restarting" in client.body
+            assert b"[DONE]" not in client.body
+        assert [await comes_at(proxied, time) for time in (11.5, 14.9, 15.1)] == [False, False, True]
+        records = [record for record in proxied.exchanges if record.end.cause == "error_event"]
+        assert [record.end.how for record in records] == ["clean"] * 3
+
+
+async def balanced(scenario: str) -> dict[str, int]:
+    """How many calls each of two upstreams has had, of twenty on one connection and two on another."""
+    counts: Counter[str] = Counter()
+    upstreams = ("http://one", "http://two")
+    async with linked(scenario, Origin([ANSWER]).serve, upstream=upstreams) as proxied:
+        async with h2_client(proxied.connect()) as busy, h2_client(proxied.connect()) as quiet:
+            for client, calls in ((busy, 20), (quiet, 2)):
+                for number in range(1, 2 * calls, 2):
+                    await client.request(number)
+                await client.until(lambda client=client, calls=calls: client.streams[2 * calls - 1].over, within=LONG)
+        for record in await proxied.finished(22):
+            assert record.client.connection in (1, 2)
+            counts[record.upstream.url.removesuffix(":80")] += 1
+    return dict(counts)
+
+
+async def test_calls_stay_with_their_connection(autojump_clock):
+    assert await balanced("pinned") == {"http://one": 20, "http://two": 2}
+
+
+async def test_calls_are_spread_one_by_one(autojump_clock, monkeypatch):
+    monkeypatch.setenv("CHAOS_BALANCE", "request")
+    assert await balanced("pinned") == {"http://one": 11, "http://two": 11}
