@@ -10,7 +10,6 @@ from chaosproxy.check.table import CASES
 
 PAGE = Path(__file__).parent / "report-card.md"
 BEGIN, END = "<!-- cases: made by `make docs` -->", "<!-- /cases -->"
-_TITLES = {"http/2": "HTTP/2"}
 _ORDER = ("whole", "raised", "flagged", "truncated")
 
 
@@ -26,7 +25,7 @@ def table() -> str:
     parts = []
     for theme, cases in groupby(CASES, lambda case: case.theme):
         parts.append(
-            f"\n### {_TITLES.get(theme, theme.capitalize())}\n\n| case | what happens | good | suite |\n|---|---|---|---|\n"
+            f"\n### {theme[0].upper()}{theme[1:]}\n\n| case | what happens | good | suite |\n|---|---|---|---|\n"
         )
         parts += [
             f"| `{case.id}` | {_cell(case.title)}{_about(case)} | {_good(case)} | {case.suite} |\n" for case in cases

@@ -36,7 +36,7 @@ def _parts(card: Card) -> Iterator[Element]:
     for result in card.results:
         if result.case.theme != theme:
             theme = result.case.theme
-            yield element("h2", theme.capitalize())
+            yield element("h2", theme[0].upper() + theme[1:])
         yield _case(result)
 
 

@@ -20,7 +20,7 @@ TIMEOUT = 1.0
 LIMITS = Limits(patience=1.5, start=20, loop=8, timeout=TIMEOUT)
 UNHURRIED = replace(LIMITS, busy=math.inf)
 """Whoever is to be found bad is bad on a busy machine too."""
-ELSEWHERE = {"whole", "fin", "clean-early", "no-last-word", "error-event", "json-200", "503-once", "crlf", "comments"}
+ELSEWHERE = {"whole", "fin", "clean-early", "error-event", "503-once", "comments"}
 """Cases in which a client that breaks one rule is to be found good, unless they are of that rule."""
 COMMANDS = {"interrupt"}
 """A function cannot be interrupted."""
@@ -47,19 +47,10 @@ def cases_for(rule):
 
 def briefly(kind):
     """What is the same whatever is asked for, and over whichever HTTP, is tried once."""
-    alike = {
-        "steady",
-        "slow-drip",
-        "429-date",
-        "429-for-ever",
-        "429-days",
-        "leave",
-        "leave-close",
-        "byte-by-byte",
-        "random-reads",
-    }
-    own = {"h2"} if kind is H2 else {""}
-    return [case for case in RUN if case.protocol in own | {""} and case.id not in alike]
+    slow = {"429-for-ever", "byte-by-byte", "slow-first", "kept-alive"}
+    own = {case.id for case in RUN if ASKS[kind] in case.kinds and "chat" not in case.kinds}
+    own |= {case.id for case in RUN if case.protocol == "h2" and kind is H2}
+    return [case for case in RUN if case.id in own or (case.suite == "quick" and case.id not in slow)]
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from chaosproxy.check.runner import Limits
 from chaosproxy.check.table import CASES
 
 CLIENTS = Path(__file__).with_name("clients")
-LIMITS = Limits(patience=1.0, start=15, loop=3, timeout=1.0)
+LIMITS = Limits(patience=4.0, start=30, loop=20, timeout=1.0)
 ASKS = f"""
 import json, os, sys, time
 sys.path.insert(0, {str(CLIENTS.parents[2])!r})
@@ -160,7 +160,7 @@ def test_what_it_does_is_said(results, name):
 @pytest.mark.parametrize("deaf", [False, True])
 async def test_an_interrupt_is_heard_on_the_wire(deaf):
     program = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{ASKS}" if deaf else ASKS
-    limits = Limits(patience=0.5, start=15, timeout=8.0)
+    limits = Limits(patience=1.0, start=30, timeout=8.0)
     result = await result_of("interrupt", python(program), limits)
     assert result.judged.good is not deaf, result.judged
     assert "the server heard of it" in result.judged.seen

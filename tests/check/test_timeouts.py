@@ -3,9 +3,10 @@
 import time
 
 import pytest
+import trio
 
 from chaosproxy.check.client import InProcess
-from chaosproxy.check.timeouts import Search
+from chaosproxy.check.timeouts import SAID, Found, Search
 from tests.check.clients.good import Good
 from tests.check.clients.wrong import IsTakenInByComments
 
@@ -35,26 +36,61 @@ class TotalOnly(Good):
         return max(0.01, self.until - time.monotonic())
 
 
-async def found_in(make):
-    return {one.place: one for one in await Search(InProcess(lambda url: make().ask(url)), UP_TO, patience=1.0).run()}
+class CannotReadComments(Good):
+    def field(self, line):
+        return ("data", line) if line.startswith(":") else super().field(line)
 
 
-async def test_each_limit_is_found_and_tried():
-    found = await found_in(Impatient)
-    assert found["head"].seconds == pytest.approx(0.5, abs=0.3)
-    assert found["idle"].seconds == pytest.approx(0.8, abs=0.3)
-    assert found["content"].seconds == pytest.approx(1.5, abs=0.4)
-    assert found["total"].seconds is None
-    assert "none within 2.5s" in found["total"].seen
-    assert "is survived" in found["idle"].seen
+CLIENTS = {
+    "impatient": Impatient,
+    "total only": TotalOnly,
+    "has none": lambda: IsTakenInByComments(10.0),
+    "no comments": CannotReadComments,
+}
 
 
-async def test_a_limit_of_the_whole_is_no_limit_between_bytes():
-    found = await found_in(TotalOnly)
-    assert found["total"].seconds == pytest.approx(1.2, abs=0.3)
-    assert "it is the total that is limited" in found["idle"].seen
+@pytest.fixture(scope="module")
+def found():
+    """Of all of them, side by side: mostly they wait."""
+    made = {}
+
+    async def search(name, make):
+        limits = await Search(InProcess(lambda url: make().ask(url)), UP_TO, patience=1.0).run()
+        made[name] = {one.place: one for one in limits}
+
+    async def all_of_them():
+        async with trio.open_nursery() as nursery:
+            for name, make in CLIENTS.items():
+                nursery.start_soon(search, name, make)
+
+    trio.run(all_of_them)
+    return made
 
 
-async def test_who_has_none_is_watched_to_the_end():
-    found = await found_in(lambda: IsTakenInByComments(10.0))
-    assert {place: one.seconds for place, one in found.items()} == dict.fromkeys(("head", "idle", "content", "total"))
+def test_each_limit_is_found_and_tried(found):
+    limits = found["impatient"]
+    assert limits["head"].seconds == pytest.approx(0.5, abs=0.4)
+    assert limits["idle"].seconds == pytest.approx(0.8, abs=0.4)
+    assert limits["content"].seconds == pytest.approx(1.5, abs=0.5)
+    assert limits["total"].seconds is None
+    assert "none within 2.5s" in limits["total"].seen
+
+
+def test_a_limit_of_the_whole_is_no_limit_between_bytes(found):
+    assert found["total only"]["total"].seconds == pytest.approx(1.2, abs=0.4)
+    assert "it is the total that is limited" in found["total only"]["idle"].seen
+
+
+def test_who_has_none_is_watched_to_the_end(found):
+    assert {place: one.seconds for place, one in found["has none"].items()} == dict.fromkeys(SAID)
+
+
+def test_who_leaves_with_the_first_comment_has_no_limit_there(found):
+    content = found["no comments"]["content"]
+    assert (content.seconds, content.seen) == (None, "it leaves with the first comment")
+
+
+def test_it_is_said_in_words_and_in_json():
+    idle = Found("idle", 1.52, 3, 5.9, "a silence of three quarters of it is survived")
+    assert idle.seen == "1.5s, 3 requests: 5.9s until it gave up; a silence of three quarters of it is survived"
+    assert idle.as_json()["seconds"] == 1.52

@@ -24,7 +24,7 @@ def _cut(then: str) -> str:
 
 
 CASES = of_theme(
-    "http/2",
+    "HTTP/2",
     [
         Case(
             id="h2-reset",
