@@ -27,8 +27,8 @@ _PAGE = """\
 """
 _HINT = "x-accel-buffering"
 _BUFFERS = re.compile(r" *(\d{1,6}) +(\S+) *", re.ASCII)
-_MODULE = "nginx.org, ngx_http_proxy_module, "
-_CORE = "nginx.org, ngx_http_core_module, "
+_DOCS = "https://nginx.org/en/docs/http/"
+_MODULE = f"{_DOCS}ngx_http_proxy_module.html#"
 _REAL = "nginx 1.22.1 and 1.31.3"
 
 
@@ -53,11 +53,11 @@ class Nginx(Preset):
         Source("the ends of an answer that broke off", _REAL, "measured", "2026-11-30"),
         Source("proxy_ignore_client_abort, clients that leave or half close", _REAL, "measured", "2026-11-30"),
         Source("X-Accel-Buffering", _REAL, "measured", "2026-11-30"),
-        Source("proxy_buffers, proxy_max_temp_file_size", _MODULE + "the directives of these names"),
-        Source("proxy_request_buffering", _MODULE + "`proxy_request_buffering`"),
-        Source("gzip_types, gzip_comp_level, gzip_vary", "nginx.org, ngx_http_gzip_module"),
-        Source("postpone_output", _CORE + "`postpone_output`"),
-        Source("server_tokens", _CORE + "`server_tokens`"),
+        Source("proxy_http_version", _MODULE + "proxy_http_version", says="1.1 since 1.29.7, 1.0 before"),
+        Source("proxy_max_temp_file_size", _MODULE + "proxy_max_temp_file_size", says="1024m; 0 writes no file"),
+        Source("proxy_request_buffering", _MODULE + "proxy_request_buffering"),
+        Source("gzip_types, gzip_comp_level, gzip_vary", _DOCS + "ngx_http_gzip_module.html"),
+        Source("postpone_output, send_timeout, server_tokens", _DOCS + "ngx_http_core_module.html"),
     )
     not_measured: ClassVar[str] = (
         "Left out: `proxy_connect_timeout`; `gzip_min_length` and `gzip_proxied`; what nginx's own `Connection: keep-alive` and its "
