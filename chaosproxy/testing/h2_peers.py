@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import trio
 from hpack import Decoder, Encoder
 from hyperframe.frame import (
+    ContinuationFrame,
     DataFrame,
     Frame,
     GoAwayFrame,
@@ -29,6 +30,8 @@ from chaosproxy.wire.transport import Transport
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 WINDOW = 65535
 CANCEL = 0x8
+LARGEST = 16_384
+"""Bytes of a frame that everybody takes."""
 
 Fields = list[tuple[bytes, bytes]]
 
@@ -90,6 +93,8 @@ class H2Peer:
         self._window = window
         self._buffer = bytearray()
         self._encoder, self._decoder = Encoder(), Decoder()
+        self._block: list[HeadersFrame | ContinuationFrame] = []
+        """The frames of the block that is coming."""
         self._news = trio.lowlevel.ParkingLot()
         self._credit: defaultdict[int, int] = defaultdict(int)
         self._initial = WINDOW
@@ -157,14 +162,8 @@ class H2Peer:
             case WindowUpdateFrame():
                 self._credit[number] += frame.window_increment
                 self.credited[number] += frame.window_increment
-            case HeadersFrame():
-                assert "END_HEADERS" in frame.flags, "no test sends heads as long as that"
-                self.streams[number].heads.append(
-                    [(bytes(name), bytes(value)) for name, value in self._decoder.decode(frame.data, raw=True)]
-                )
-                self._end_if_flagged(frame)
-                if self.on_head is not None:
-                    self.on_head(number)
+            case HeadersFrame() | ContinuationFrame():
+                self._block_seen(frame)
             case DataFrame():
                 return self._data_seen(frame)
             case RstStreamFrame():
@@ -175,6 +174,21 @@ class H2Peer:
             case _:
                 pass
         return []
+
+    def _block_seen(self, frame: HeadersFrame | ContinuationFrame) -> None:
+        """What ends the stream is the flag of the first."""
+        if isinstance(frame, HeadersFrame):
+            self._block = [frame]
+        else:
+            self._block.append(frame)
+        if "END_HEADERS" not in frame.flags:
+            return
+        block = b"".join([one.data for one in self._block])
+        fields = [(bytes(name), bytes(value)) for name, value in self._decoder.decode(block, raw=True)]
+        self.streams[frame.stream_id].heads.append(fields)
+        self._end_if_flagged(self._block[0])
+        if self.on_head is not None:
+            self.on_head(frame.stream_id)
 
     def _data_seen(self, frame: DataFrame) -> list[Frame]:
         if frame.data:
@@ -208,10 +222,16 @@ class H2Peer:
 
     # ---- sending
 
-    async def headers(self, stream: int, fields: Fields, *, end: bool = False) -> None:
-        """One field block: a head, trailers."""
-        flags = ["END_HEADERS", *(["END_STREAM"] if end else [])]
-        await self._write(HeadersFrame(stream, self._encoder.encode(fields), flags=flags).serialize())
+    async def headers(self, stream: int, fields: Fields, *, end: bool = False, most: int = LARGEST) -> None:
+        """One field block: a head, trailers; in frames of `most` bytes."""
+        block = self._encoder.encode(fields)
+        first, *others = [block[at : at + most] for at in range(0, len(block), most)]
+        frames: list[HeadersFrame | ContinuationFrame] = [
+            HeadersFrame(stream, first, flags=["END_STREAM"] if end else []),
+            *(ContinuationFrame(stream, other) for other in others),
+        ]
+        frames[-1].flags.add("END_HEADERS")
+        await self._write(b"".join([frame.serialize() for frame in frames]))
 
     async def request(self, stream: int, path: str = "/", *, method: str = "GET", end: bool = True) -> None:
         """A request head."""
