@@ -28,6 +28,8 @@ LOOKED = 2.5
 SETTLES = 5.0
 """Seconds that we then wait for it, before the next is asked."""
 EVERY = 0.005
+TRIES, APART = 20, 0.1
+"""How often a count is read to be the same twice, and how many seconds lie between."""
 OURS = frozenset({"waiting", "running", "finished", "aborted", "kv_blocks_used"})
 """What the embedded origin says in its /stats."""
 _METRIC = re.compile(r"^(?P<name>[A-Za-z_:][\w:]*)(?:\{[^}]*\})?[ \t]+(?P<value>[0-9.eE+-]+)(?:[ \t]|$)", re.MULTILINE)
@@ -88,7 +90,7 @@ def _json(said: bytes) -> object:
 
 async def leave(peer: Peer, head: RequestHead, body: bytes, counter: Counter, gap: float) -> Leaving | None:
     """Ask, stay for the first event, leave, and look. None: the server's numbers do not show it."""
-    before = await counter.count()
+    before = await _settled(counter)
     if before is None:
         return None
     came, over = trio.Event(), trio.Event()
@@ -114,6 +116,18 @@ async def leave(peer: Peer, head: RequestHead, body: bytes, counter: Counter, ga
         await _until(counter, SETTLES, lambda now: now <= before)
         return Leaving(None, LOOKED, gap=gap)
     return Leaving(ended - left, LOOKED, gap=gap)
+
+
+async def _settled(counter: Counter) -> float | None:
+    """The count, once what was asked before is over: the same twice, or whatever it is then."""
+    now = await counter.count()
+    for _ in range(TRIES):
+        before = now
+        await trio.sleep(APART)
+        now = await counter.count()
+        if now == before:
+            break
+    return now
 
 
 async def _stay(peer: Peer, head: RequestHead, body: bytes, came: trio.Event, over: trio.Event) -> None:
