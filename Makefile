@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PEERS := $(VENV)/.peers
 MITMPROXY := .venv-mitmproxy
 
-.PHONY: test demo lint docs bench mutants differential client-matrix clean install
+.PHONY: test demo lint docs bench mutants coverage differential client-matrix clean install
 
 # Programs are started by the hundred, so they are compiled once, whatever the surroundings say.
 unexport PYTHONDONTWRITEBYTECODE
@@ -59,6 +59,13 @@ bench: install
 # Ten minutes on two processors; `docs/testing.md` says what it is for.
 mutants: install
 	$(BIN)/python -m tests.mutation $(MUTANTS_ARGS)
+
+# Twelve minutes on two processors: the packages that are to be covered to the last branch, by the tests that reach them.
+COVERED := model framing chain faults scenario presets
+COVERING := $(addprefix tests/,$(COVERED) judging journal testing virtual) tests/cli/test_own_faults.py tests/docs/test_fault_pages.py
+
+coverage: install
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --cov-branch $(COVERED:%=--cov=chaosproxy.%) --cov-report=term-missing:skip-covered --cov-fail-under=100 $(COVERING) $(PYTEST_ARGS)
 
 # A minute: every real proxy beside its preset, and the page that shows it.
 differential: install $(PEERS)

@@ -66,6 +66,12 @@ def test_an_end_without_a_body():
     assert Ended().see(exchange(head=None, left=2.0)).seen == "fin by client; 2000 ms after the request"
 
 
+def test_who_is_still_at_it_has_not_ended_well():
+    record = exchange()
+    record.end = None
+    assert (Ended().see(record).good, Ended().see(record).seen) == (False, "no end yet")
+
+
 def test_an_end_without_a_cause_matches_no_cause_that_is_asked_for():
     assert not Ended(cause="?*").see(exchange()).good
     assert Ended(by="upstream").expected == "an end by upstream"

@@ -65,6 +65,10 @@ def test_the_hop_that_kept_it_is_named():
     assert ABORT.see(record).seen.endswith("; kept by client_abort in nginx")
     met(record, Fired(0.6, "client_abort", 1, None, "ignore"))
     assert ABORT.see(record).seen.endswith("; kept by client_abort in hop 1")
+    met(record, Fired(0.2, "stall", 0, "engine", "at event 1"), Fired(0.6, "blackhole", 1, None, "at event 2"))
+    assert ABORT.see(record).seen.endswith("; kept by blackhole in hop 1")
+    met(record, Fired(0.2, "stall", 0, "engine", "at event 1"))
+    assert ABORT.see(record).seen.endswith(": clean")
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,12 @@ def test_p99_that_is_just_kept():
     assert not Gap(p99=0.499).see(exchange(**HALVES)).good
 
 
+def test_of_a_request_that_was_never_complete_no_heartbeat_is_asked():
+    record = exchange(**NO_HEAD)
+    record.times.request_end = None
+    assert Heartbeat(every=1.0).see(record) is None
+
+
 def test_the_last_event_that_went_has_gone():
     assert EventAge(max=0.1).see(exchange(**HALVES)).seen == "event 2 was 500 ms old"
 

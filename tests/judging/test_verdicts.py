@@ -1,5 +1,7 @@
 """What a verdict says, and when it is good: never because nothing happened."""
 
+import json
+
 import pytest
 
 from chaosproxy.judging.check import CHECKS, Finding, Verdict, Verdicts
@@ -22,6 +24,18 @@ def test_what_it_says():
     assert str(of(GOOD, BAD)) == "head: expected the head within 1s; #2, #3: too late"
     assert str(of()) == "head: expected the head within 1s; nothing to judge: no exchange has ended"
     assert str(Verdicts((of(GOOD), of()))).splitlines() == [str(of(GOOD)), str(of())]
+
+
+def test_what_a_program_reads():
+    assert json.loads(json.dumps(of(GOOD, BAD).as_json())) == {
+        "check": "head",
+        "good": False,
+        "expected": "the head within 1s",
+        "findings": [
+            {"exchanges": [1], "good": True, "seen": "fine"},
+            {"exchanges": [2, 3], "good": False, "seen": "too late"},
+        ],
+    }
 
 
 def test_what_a_peer_has_sent_does_nothing_in_it():
