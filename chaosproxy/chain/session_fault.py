@@ -45,7 +45,7 @@ class SessionFault:
 
     def wake(self, now: float) -> SessionActs:
         """`due` has come; afterwards `due > now`."""
-        return ()
+        raise NotImplementedError  # asked only of a fault that sets `due`; one without it is its author's bug
 
 
 class AtPlace(SessionFault):
@@ -59,13 +59,6 @@ class AtPlace(SessionFault):
     def fire(self, now: float) -> SessionActs:
         """The place has been reached."""
         raise NotImplementedError  # each subclass has its own; one without is a bug of whoever wrote it
-
-    @property
-    def place(self) -> str:
-        """For a person."""
-        return (
-            f"at stream {self._streams}" if self._streams is not None else "at its time" if self._after else "at once"
-        )
 
     def begin(self, now: float) -> SessionActs:
         if self._streams is not None:

@@ -51,11 +51,10 @@ class GrpcStatus(FaultSpec):
     """More of it for who looks: in `grpc-status-details-bin`, as the text of a `google.rpc.DebugInfo`. Default: none."""
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
-        if self.at is None:
-            return []
-        if self.at.moment is Moment.AFTER_END or self.at.terminal == "after":
+        at = self.trigger
+        if at.moment is Moment.AFTER_END or at.terminal == "after":
             return [(("at",), "behind the end of the call there is no place for a status; `end` is right before it")]
-        if self.at.every is not None:
+        if at.every is not None:
             return [(("at", "every"), "a call ends once")]
         return []
 

@@ -84,6 +84,16 @@ def test_details_are_what_a_library_reads(called):
     assert status == b"\x08\x0a\x12\x02no\x1a" + bytes((len(any_),)) + any_
 
 
+def test_details_may_be_long(called):
+    """What is longer than 127 bytes has its length in two."""
+    played = called(GrpcStatus(at=Trigger(event=1), code="ABORTED", message="no", details="x" * 200))
+    ((_, fields),) = trailers(played)
+    coded = dict(fields)[b"grpc-status-details-bin"]
+    debug = b"\x12\xc8\x01" + b"x" * 200
+    any_ = b"\x0a\x28type.googleapis.com/google.rpc.DebugInfo\x12\xcb\x01" + debug
+    assert base64.b64decode(coded + b"=" * (-len(coded) % 4)) == b"\x08\x0a\x12\x02no\x1a\xf8\x01" + any_
+
+
 @pytest.mark.parametrize(
     ("at", "time"),
     [

@@ -17,6 +17,7 @@ from chaosproxy.testing.play import GET, POST, SSE, Upload
 TICKS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 9)]
 WHOLE = [*TICKS, (9.0, End())]
 PLAIN = ResponseHead(200, ((b"content-type", b"text/plain"),), framing=Framing.CHUNKED)
+NDJSON = ResponseHead(200, ((b"content-type", b"application/x-ndjson"),), framing=Framing.CHUNKED)
 PING = b": ping\n\n"
 
 
@@ -316,6 +317,11 @@ def test_a_record_that_outgrows_every_limit_counts(play):
     assert play([Timeout(idle=1.5, ignore=("comments",))], script, window=8 * LIMIT).fired == []
     at_once = [TICKS[0], (2.0, b": " + b"x" * LIMIT + b"\n\n"), (3.0, End())]
     assert play([Timeout(idle=1.5, ignore=("comments",))], at_once, window=8 * LIMIT).fired == []
+
+
+def test_a_line_that_comes_in_pieces_counts_as_it_comes(play):
+    script = [(0.0, NDJSON), *((float(second), b"." * 9) for second in range(1, 9)), (8.5, b"\n"), (8.5, End())]
+    assert play([Timeout(idle=1.5, ignore=("empty_deltas",))], script).fired == []
 
 
 def test_nothing_is_ignored_in_a_body_without_records(play):

@@ -299,6 +299,12 @@ def test_an_answer_before_the_upload_is_complete_stops_it_and_is_whole():
     assert session.outgoing() == []
 
 
+def test_an_answer_that_ends_with_its_connection_stops_an_upload_too():
+    session = uploading()
+    session.receive(CLOSE + b"hello")
+    assert session.receive(b"") == [Arrived(1, [End()]), Stopped(1), Closed()]
+
+
 def test_both_ways_may_stream_at_once():
     session = uploading()
     session.receive(CHUNKED + b"1\r\na\r\n")

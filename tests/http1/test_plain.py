@@ -5,7 +5,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from chaosproxy.http1.fields import content_length
 from chaosproxy.http1.heads import parse_request, parse_response
+from chaosproxy.http1.lines import Malformed
 from chaosproxy.http1.plain import plain_fields, plain_request_line
 from chaosproxy.model.messages import RequestHead
 
@@ -47,6 +49,12 @@ def test_plain_fields_are_those_that_h11_finds(fields):
     found = by_h11(b"GET / HTTP/1.1", [*fields, *host])
     assert list(plain.headers) == (found[:-1] if host else found)
     assert plain.names == {key.lower() for key, _ in plain.headers}
+
+
+def test_two_lengths_are_refused_by_ourselves_too():
+    """h11 does so first, as long as it does."""
+    with pytest.raises(Malformed, match="two different Content-Length"):
+        content_length([b"Content-Length: 5, 6"], lenient=True)
 
 
 @given(st.binary(min_size=1, max_size=4), st.binary(min_size=1, max_size=4))

@@ -302,6 +302,13 @@ def test_the_clients_half_close_leaves_our_way_open(server):
     assert server.closing is Closing.FIN
 
 
+def test_a_tunnel_ends_once_however_often_that_is_said(server):
+    server.receive(CONNECT)
+    server.send(1, [ResponseHead(200, framing=Framing.TUNNEL)])
+    assert server.receive(b"") == [Arrived(1, [End()])]
+    assert server.lost("no_close_notify") == [Closed()]
+
+
 def test_a_fin_before_the_switch_is_the_tunnels_end_after_it(server):
     server.receive(UPGRADE + b"first")
     assert server.receive(b"") == [Gone(1, FIN)]
@@ -400,6 +407,14 @@ def test_a_goaway_means_nothing_here(server):
     assert server.closing is None
 
 
+def test_the_answer_that_is_to_be_the_last_says_so_and_is(server, h1):
+    server.receive(GET)
+    server.answers_once_more()
+    server.send(1, [h1.OK, End()])
+    assert server.outgoing() == [b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"]
+    assert server.closing is Closing.FIN
+
+
 def test_leaving_in_order(server, h1):
     server.close()
     assert server.closing is Closing.FIN
@@ -429,6 +444,7 @@ def test_there_are_no_windows(server, h1):
     server.receive(POST)
     server.grant(1, 5)
     assert server.allowance(1) > 2**30
+    assert server.incoming(1) is None
     assert server.outgoing() == []
 
 

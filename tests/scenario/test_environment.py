@@ -74,10 +74,16 @@ def test_a_variable_is_data_never_yaml():
 
 
 def test_an_unset_variable_is_reported_once_beside_the_others():
-    text = "version: 1\nseed: ${SEED}\nfaults:\n- x_hold: ${A}\n- x_cut: {at: end, then: ${B}}\n- ${C}\n"
+    text = "version: 1\nseed: ${SEED}\nfaults:\n- x_hold: ${A}\n- x_cut: {at: end, then: ${B}}\n- ${C}\nexpect:\n- ${D}\n"
     with pytest.raises(ScenarioError) as caught:
         load(text.replace("then: ${B}", 'then: "${B}"'), env={})
-    assert [(one.line, one.column) for one in caught.value.problems] == [(2, 7), (4, 11), (5, 26), (6, 3)]
+    assert [(one.line, one.column) for one in caught.value.problems] == [(2, 7), (4, 11), (5, 26), (6, 3), (8, 3)]
+
+
+def test_an_unset_variable_in_place_of_a_preset_is_one_mistake():
+    _, (problem,) = examine("version: 1\nhops:\n- preset: ${P}\n", env={})
+    assert (problem.line, problem.column) == (3, 11)
+    assert "P is not set" in problem.message
 
 
 def test_a_variable_that_is_no_sensible_number():
