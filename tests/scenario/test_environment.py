@@ -74,7 +74,9 @@ def test_a_variable_is_data_never_yaml():
 
 
 def test_an_unset_variable_is_reported_once_beside_the_others():
-    text = "version: 1\nseed: ${SEED}\nfaults:\n- x_hold: ${A}\n- x_cut: {at: end, then: ${B}}\n- ${C}\nexpect:\n- ${D}\n"
+    text = (
+        "version: 1\nseed: ${SEED}\nfaults:\n- x_hold: ${A}\n- x_cut: {at: end, then: ${B}}\n- ${C}\nexpect:\n- ${D}\n"
+    )
     with pytest.raises(ScenarioError) as caught:
         load(text.replace("then: ${B}", 'then: "${B}"'), env={})
     assert [(one.line, one.column) for one in caught.value.problems] == [(2, 7), (4, 11), (5, 26), (6, 3), (8, 3)]
