@@ -49,7 +49,9 @@ def judge(case: Case, told: Told, facts: Facts, setting: Setting) -> Judged:
     if case.leaves:
         return _leaving(case, told, facts)
     verdict, seen = _answer(case, told, facts, setting)
-    good: bool | None = None if verdict in case.neutral else verdict in case.good
+    # An event source says what it had, and is given the rest: then it has the whole, whatever happened to a part.
+    resumed = verdict == "whole" and facts.joined and facts.requests > 1
+    good: bool | None = None if verdict in case.neutral else resumed or verdict in case.good
     if crashed := _crashed(told):
         good, seen = False, f"{crashed}; {seen}"
     further, extra = _requests(case, facts)

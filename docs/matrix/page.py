@@ -17,10 +17,10 @@ _HEAD = """<!-- Made by `make client-matrix`. -->
 
 # Client matrix
 
-What {many} setups of real clients made of the cases of `chaosproxy check`, each by the [probe](examples/clients/README.md) that its row leads to. Made on {date} by one command, `make client-matrix`, which installs the clients at the versions below; [client-matrix.json](client-matrix.json) has every verdict with what was seen, the number of requests and the waits.
+What {many} setups of real clients made of the cases of the [report card](report-card.md), each by the [probe](examples/clients/README.md) that its row leads to. Made on {date} by one command, `make client-matrix`, which installs the clients at the versions below; [client-matrix.json](client-matrix.json) has every verdict with what was seen, the number of requests and the waits.
 
 **whole** it has the answer · **raised** it says by an exception, or its exit status, that it has not · **flagged** it says so to whoever looks (a finish reason, an event, a callback) · **truncated** it takes a part for the answer · **duplicated** some of it is there twice · **corrupted** it is another text · **late** all of it came at the end · **hangs** it still waited · **loops** it asked again and again · - the case is not about this client · empty: it was not run.
-A verdict in bold is a bad one. The cases: `chaosproxy check full --list`. All of this is HTTP/1.1 without TLS, but for the cases of HTTP/2; what gRPC clients make of each ending of a call is on the page of [grpc_status](faults/grpc_status.md).
+A verdict in bold is a bad one. What each case is, and why: [the cases](report-card.md#the-cases). All of this is HTTP/1.1 without TLS, but for the cases of HTTP/2; what gRPC clients make of each ending of a call is on the page of [grpc_status](faults/grpc_status.md).
 """
 _ABOUT_TIME = """
 A client that has a time-out was given one of {seconds:g} s, as its documentation says; the cases of silence hold it to that.

@@ -69,6 +69,12 @@ def test_who_had_to_be_ended(facts, text, verdict):
     assert judged(Told(text, status=None), facts)[:2] == (verdict, False)
 
 
+def test_an_event_source_that_asked_for_the_rest_has_the_whole():
+    twice = Facts(requests=2, kinds=frozenset({"sse"}))
+    assert judged(Told(TEXT.replace(" ", "")), twice)[:2] == ("whole", True)
+    assert judged(Told(SIX.replace(" ", "")), twice)[:2] == ("truncated", False)
+
+
 def test_the_interface_for_event_sources_has_no_blanks():
     facts = Facts(requests=1, kinds=frozenset({"sse"}))
     assert judged(Told(TEXT.replace(" ", "")), facts, good=WHOLE)[:2] == ("whole", True)
