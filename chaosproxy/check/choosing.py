@@ -18,14 +18,20 @@ SUITES: dict[str, frozenset[str]] = {
 def choose(suite: str, only: Sequence[str] = (), skip: Sequence[str] = ()) -> tuple[Case, ...]:
     """Those of a suite, or those that `only` names, of whatever suite; without those of `skip`. UsageError where a glob
     fits none."""
-    for glob in (*only, *skip):
-        if not any(fnmatchcase(case.id, glob) for case in CASES):
-            raise UsageError(f"no case is called {glob!r}; `chaosproxy check full --list` has all")
-    chosen = [case for case in CASES if any(fnmatchcase(case.id, glob) for glob in only)] if only else _of(suite)
-    return tuple(case for case in chosen if not any(fnmatchcase(case.id, glob) for glob in skip))
-
-
-def _of(suite: str) -> Sequence[Case]:
     if suite not in SUITES:
         raise UsageError(f"no suite is called {suite!r}; there are: {', '.join(SUITES)}")
-    return [case for case in CASES if case.suite in SUITES[suite]]
+    of_suite = [case for case in CASES if case.suite in SUITES[suite]]
+    return among(CASES, only, skip, of_suite)
+
+
+def among(
+    cases: Sequence[Case], only: Sequence[str], skip: Sequence[str], otherwise: Sequence[Case] | None = None
+) -> tuple[Case, ...]:
+    """Of these, those that `only` names, or all, or what is said `otherwise`; without those of `skip`."""
+    for glob in (*only, *skip):
+        if not any(fnmatchcase(case.id, glob) for case in cases):
+            raise UsageError(f"no case is called {glob!r}; `--list` has all")
+    chosen = [case for case in cases if any(fnmatchcase(case.id, glob) for glob in only)] if only else otherwise
+    return tuple(
+        case for case in (cases if chosen is None else chosen) if not any(fnmatchcase(case.id, glob) for glob in skip)
+    )

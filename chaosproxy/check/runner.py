@@ -54,6 +54,9 @@ class Limits:
     """So long it was seen to take until it asks."""
 
 
+UNTOLD = Limits()
+
+
 @dataclass(frozen=True, slots=True)
 class Observed:
     """Of a case that was run."""
@@ -79,12 +82,9 @@ def warm_up() -> None:
 async def observe(case: Case, client: Client, limits: Limits, lateness: Lateness, *, tls: bool = False) -> Observed:
     """Run a case."""
     timeout = limits.timeout
-    knobs = Knobs(case.tokens, in_seconds(case.first, timeout), in_seconds(case.gap, timeout), case.text)
-    if case.tokens is None:
-        knobs = Knobs(_count(case.text), knobs.first, knobs.gap, case.text)
     scenario = scenario_of(case, timeout, limits.lead)
     began = trio.current_time()
-    async with _origin(knobs) as origin:
+    async with origin_for(case, limits) as origin:
         async with open_proxy(scenario, upstream=origin.url, tls="auto" if tls else None) as proxy:
             watching = _Watching(case, proxy, origin, limits)
             async with trio.open_nursery() as nursery:
@@ -119,7 +119,10 @@ def _dated(scenario: str, lead: float) -> str:
 
 
 @contextlib.asynccontextmanager
-async def _origin(knobs: Knobs) -> AsyncIterator[ServedOrigin]:
+async def origin_for(case: Case, limits: Limits = UNTOLD) -> AsyncIterator[ServedOrigin]:
+    """An origin that says what the case has it say, at its pace, whatever is asked."""
+    tokens = _count(case.text) if case.tokens is None else case.tokens
+    knobs = Knobs(tokens, in_seconds(case.first, limits.timeout), in_seconds(case.gap, limits.timeout), case.text)
     served = serving(OriginOptions(knobs=knobs))
     origin = await trio.to_thread.run_sync(served.__enter__)
     try:

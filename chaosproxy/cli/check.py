@@ -50,6 +50,9 @@ class CheckOptions:
     markdown: Path | None
     baseline: Path | None
     write_baseline: bool
+    gateway: str | None
+    listen: str
+    path: str
     command: tuple[str, ...]
 
 
@@ -94,6 +97,19 @@ class SuiteFirst(click.Command):
 @click.option("--markdown", type=PATH, metavar="FILE", help="Write it as Markdown too.")
 @click.option("--baseline", type=PATH, metavar="FILE", help="What is bad and known: it does not fail.")
 @click.option("--write-baseline", is_flag=True, help="Write what is bad now to the file of --baseline.")
+@click.option(
+    "--gateway", metavar="URL", help="Check this gateway instead: a client in front of it, a server behind it."
+)
+@click.option(
+    "--listen",
+    default="127.0.0.1:8000",
+    show_default=True,
+    metavar="HOST:PORT",
+    help="gateway: where it finds its server.",
+)
+@click.option(
+    "--path", default="/v1/chat/completions", show_default=True, metavar="PATH", help="gateway: what it is asked for."
+)
 @click.pass_context
 def command(ctx: click.Context, /, **given: object) -> int:
     """What a client makes of each way in which a stream can go wrong. COMMAND is run once per case; it finds the proxy at
@@ -104,6 +120,8 @@ def command(ctx: click.Context, /, **given: object) -> int:
 
     SUITE is quick (default), full, slow (the client's own defaults, minutes), or timeouts (which finds them)."""
     options = CheckOptions(**given, command=ctx.meta["command"])  # type: ignore[arg-type] # click has checked their types
+    if options.gateway is not None:
+        return _gateway(options, options.gateway)
     if options.suite == "timeouts":
         return _timeouts(options)
     from chaosproxy.check.choosing import choose  # noqa: PLC0415 - `--help` does without it
@@ -119,9 +137,11 @@ def command(ctx: click.Context, /, **given: object) -> int:
 
 def _check(options: CheckOptions) -> None:
     """UsageError for what could only fail later."""
-    if not options.command:
+    if options.gateway is None and not options.command:
         raise UsageError("no command: write `chaosproxy check quick -- COMMAND ...`")
-    if shutil.which(options.command[0]) is None:
+    if options.gateway is not None and options.command:
+        raise UsageError("--gateway checks a gateway, and runs no command")
+    if options.command and shutil.which(options.command[0]) is None:
         raise UsageError(f"{options.command[0]}: no such command")
     for file in (options.junit, options.html, options.markdown):
         check(file, "the card")
@@ -185,6 +205,24 @@ def _say(card: "Card", options: CheckOptions) -> int:
     else:
         show(shown.painted(card, paint()))
     return 1 if card.bad else 0
+
+
+def _gateway(options: CheckOptions, url: str) -> int:
+    """The card of a gateway; the exit status."""
+    from chaosproxy.check.choosing import among  # noqa: PLC0415 - for whoever has a gateway
+    from chaosproxy.check.gateway import GatewayExamination  # noqa: PLC0415 - likewise
+    from chaosproxy.check.shown import listed  # noqa: PLC0415 - likewise
+    from chaosproxy.check.table.gateway import CASES  # noqa: PLC0415 - likewise
+    from chaosproxy.proxy.address import parse_upstream  # noqa: PLC0415 - likewise
+
+    cases = among(CASES, options.only, options.skip)
+    if options.listed:
+        click.echo("".join(listed(cases)), nl=False)
+        return 0
+    _check(options)
+    address = parse_upstream(url, "--gateway")
+    card = _run(GatewayExamination(address, options.listen, options.path, cases).run)
+    return _say(_known(options, replace(card, client=url)), options)
 
 
 def _timeouts(options: CheckOptions) -> int:
