@@ -51,7 +51,7 @@ async def in_threads(ask: Callable[[Asked], str], asked: Sequence[Asked]) -> lis
     """All at once, of a client that blocks."""
 
     def all_of_them() -> list[str]:
-        with ThreadPoolExecutor(len(asked)) as threads:
+        with ThreadPoolExecutor(len(asked) or 1) as threads:
             return list(threads.map(ask, asked))
 
     return await trio.to_thread.run_sync(all_of_them)

@@ -92,6 +92,10 @@ CONNECTION = (
     Row("cut: {at: {event: 2}, then: fin}", hop=True),
     Row("blackhole: {at: {time: 500ms}}", "late", waits=True),
     Row("stall: {at: {bytes: 100}, for: 300ms}"),
+    Row("keepalive: 0s"),
+    Row("latency: 100ms"),
+    Row("bandwidth: 64KiB/s"),
+    Row("resegment: {bytes: 7}"),
 )
 GROUPS = {"The session": SESSION, "The call": CALLS, "The connection": CONNECTION}
 ROWS = tuple(row for rows in GROUPS.values() for row in rows)
@@ -169,8 +173,9 @@ async def reports(
             found[row.fault, client] = words
 
     def patience(row: Row, client: str) -> float:
-        waits = row.waits if waiting is None else (row.fault, client) in waiting
-        return HASTE if waits else PATIENCE
+        if waiting is None:
+            return PATIENCE / 2 if row.waits else PATIENCE
+        return HASTE if (row.fault, client) in waiting else PATIENCE
 
     async with _proxies(rows, place) as everything, trio.open_nursery() as nursery:
         for client in CLIENTS:

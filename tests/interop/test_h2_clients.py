@@ -4,8 +4,12 @@ Where a client has another version than the page names, only whether its answer 
 where a row is fickle, only whether it is whole.
 """
 
+import re
+
 import pytest
 
+from chaosproxy.chain.fault import REGISTRY
+from docs.generate import FAULTS
 from tests.interop.asked import WAITS, WHOLE
 from tests.interop.conftest import find
 from tests.interop.h2_page import COMMAND, read, versions
@@ -22,6 +26,17 @@ def kind(words: str) -> str:
     return words if words in (WHOLE, WAITS) or words.startswith("**") else "an error"
 
 
+def test_every_fault_of_these_groups_is_asked_about():
+    grouped = {
+        path.stem
+        for path in FAULTS.glob("*.md")
+        if re.search(r"<!-- group: (http2|grpc|connection) -->", path.read_text(encoding="utf-8"))
+    }
+    below = {spec.name for spec in REGISTRY.values() if spec.on_connections or spec.on_sessions}
+    assert (grouped | below) - {row.fault.partition(":")[0] for row in ROWS} == set()
+
+
+@pytest.mark.timeout(240)
 async def test_what_each_client_reports_of_each_fault(tmp_path):
     shown, made_with = read()
     assert set(shown) == {(row.fault, client) for row in ROWS for client in CLIENTS if asks(client, row)}, COMMAND
