@@ -45,6 +45,7 @@ NO_OCCASION = {
     "stopped-reader",
     "grpc-idle",
     "six-connections",
+    "full-backlog",
     "too-many-streams",
     "too-many-requests",
 }
