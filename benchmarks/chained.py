@@ -92,6 +92,7 @@ ENDINGS: dict[str, tuple[str | None, str]] = {
     "refuse": ("refuse: {}", "end"),
     "grpc_status": (f"grpc_status: {{{_LAST}}}", "end"),  # which these streams do not know: it stays at rest
     "timeout": ("timeout: {idle: 20ms}", "quiet"),
+    "broken_end": ("broken_end: clean", "end"),  # these streams end well: it stays at rest
     "replace_body": ("replace_body: gone", "end"),
     "respond": ("respond: {status: 503}", "end"),
     "auth": ("auth: {}", "end"),
