@@ -1,7 +1,7 @@
 """The comparison: every row once through the real program and once through its preset, side by side.
 
-Rules: everything shares one Trio run and one origin, and mostly waits. A result that was not expected is asked for once
-more, alone with its other half, before it is believed: the machine may have been busy.
+Rules: everything shares one Trio run and one origin, and mostly waits. What was not expected is asked
+again, when little else is, before it is believed: the machine may have been busy.
 """
 
 import contextlib
@@ -23,7 +23,9 @@ from tests.differential.rules import BUSY, RULES, Way
 TOGETHER = 100
 """Rows that wait at the same time."""
 FEW = 8
-"""Of those that are busy."""
+"""Of those that are busy, and of those that are asked again."""
+AGAIN = 3
+"""Times that what was not expected is asked again before it is believed."""
 APART = 0.03
 """Seconds between their beginnings, so that they are not all busy at once."""
 
@@ -92,20 +94,24 @@ class Comparison:
                     self._presets[peer.name, name] = await _open(peer.name, setting.preset, origin, stack)
 
     async def _ask_all(self, origin: Origin) -> None:
-        """First whoever mostly waits; then those that keep the machine busy, a few at a time."""
+        """First whoever mostly waits; then those that keep the machine busy, a few at a time; and again, a few at a time,
+        what was not expected."""
         await self._ask_these([row for row in self._rows if row.rule not in BUSY], TOGETHER, origin)
         await self._ask_these([row for row in self._rows if row.rule in BUSY], FEW, origin)
+        for _ in range(AGAIN):
+            await self._ask_these([row for row in self._rows if self.unexpected(row)], FEW, origin)
         self.results = {row: self.results[row] for row in self._rows}
+
+    def unexpected(self, row: Row) -> bool:
+        """It disagrees and is not known to, or is known to and does not."""
+        return self.results[row].agrees == (str(row) in self._known)
 
     async def _ask_these(self, rows: Sequence[Row], together: int, origin: Origin) -> None:
         limit = trio.CapacityLimiter(together)
 
         async def one(row: Row) -> None:
             async with limit:
-                result = await self._ask(row, origin)
-                if result.agrees == (str(row) in self._known):
-                    result = await self._ask(row, origin)
-                self.results[row] = result
+                self.results[row] = await self._ask(row, origin)
 
         async with trio.open_nursery() as nursery:
             for row in rows:

@@ -27,7 +27,7 @@ may have been gathered for 200 ms."""
 NOT_COMPARED = {":status", "connection", "transfer-encoding", "content-length", "keep-alive"}
 """Names that are framing."""
 ROOM = {
-    "seconds": (0.3, 0.2),
+    "seconds": (0.4, 0.2),
     "blocked": (0.8, 0.3),
     "late": (0.08, 0.25),
     "events": (1.5, 0.35),
