@@ -355,6 +355,17 @@ def test_a_goaway_of_ours_ends_the_stream_and_lets_its_siblings_run(client):
     assert client.session.closing is Closing.FIN
 
 
+def test_so_does_one_that_comes_when_its_stream_is_over(client):
+    first, second = ask(client), ask(client)
+    client.feed(client.headers(first, OK, end=True))
+    client.written()
+    client.session.abort(first, Abort("goaway", Peer.PROXY, Scope.CONNECTION, Manner.GOAWAY, code=11))
+    assert [(w.kind, w.body) for w in client.written()] == [("GOAWAY", (11, 0))]
+    assert client.session.closing is None
+    assert client.feed(client.headers(second, OK, end=True))[-1] == (second, End())
+    assert client.session.closing is Closing.FIN
+
+
 def test_a_goaway_that_announces_only(client):
     stream = client.session.open()
     client.session.send(stream, [GET, Goaway(0, 0), End()])

@@ -276,8 +276,22 @@ def test_without_the_undocumented_attributes_h2_writes_the_data(server):
     server.session.outgoing()
     assert server.session.allowance(1) == 65_535 - 20_001
     server.session.send(1, [Data(b"b" * 17_000)])
-    server.session.send(1, [Data(b"c"), End()])
-    assert [(len(w.body), w.ends) for w in server.written()] == [(16384, False), (616, False), (1, True)]
+    server.session.send(1, [Data(b"cc")])
+    server.session.send(1, [Data(b"d"), End()])
+    written = [(len(w.body), w.ends) for w in server.written()]
+    assert written == [(16384, False), (616, False), (2, False), (1, True)]
+
+
+def test_only_a_body_of_no_announced_length_passes_the_session_by(server):
+    server.feed(server.headers(1, GET, end=True), server.headers(3, POST))
+    server.feed(server.headers(5, (*POST, (b"content-length", b"3"))))
+    assert [server.session.incoming(stream) is not None for stream in (1, 3, 5, 7)] == [False, True, False, False]
+
+
+def test_it_has_no_chunks(server):
+    session = server.session
+    assert (session.open_chunk, session.scan_chunks(b"5\r\nhello\r\n", parts=True)) == (None, None)
+    assert (session.repeats_chunks(1, 0), session.in_full) == (False, True)
 
 
 # ---- the policy by itself
