@@ -100,7 +100,7 @@ class RunningHeaders(Fault):
                 return name.lower()
             case "title":
                 return b"-".join(part.capitalize() for part in name.split(b"-"))
-            case None:
+            case _:
                 return name
 
     def _hit(self, patterns: Collection[str], name: bytes) -> bool:

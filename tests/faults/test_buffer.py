@@ -10,7 +10,7 @@ from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Buffer, Cut, Timeout
-from chaosproxy.faults.buffering import length_of
+from chaosproxy.faults.buffering import MANY, length_of
 from chaosproxy.model.messages import Abort, Data, End, ResponseHead, Trailers
 from chaosproxy.model.vocabulary import Framing, Manner, Peer, Scope, Way
 from chaosproxy.testing import check_fault
@@ -29,6 +29,13 @@ def pieces(played):
 
 def test_it_releases_exactly_that_many_bytes_as_one_chunk_and_keeps_the_rest(play):
     assert pieces(play([Buffer(bytes=20)], WHOLE)) == [(3.0, 20), (5.0, 20), (7.0, 20), (9.0, 12)]
+
+
+def test_single_bytes_however_many_are_what_they_make_together(play):
+    events = b"data: 1\n\n" * (2 * MANY // 9 + 1)
+    bytewise = [(float(number), events[number : number + 1]) for number in range(len(events))]
+    played = play([Buffer(until_end=True)], [*bytewise, (1000.0, End())])
+    assert (played.body, played.records_out) == ([(1000.0, events)], len(events) // 9)
 
 
 def test_one_read_may_fill_it_several_times(play):
@@ -222,6 +229,12 @@ def test_where_a_piece_ends_with_a_buffer_nothing_waits(play):
     exact = [(0.0, b"x" * (1024 - 7)), (1.0, b"y" * (2048 - 7)), (2.0, b"z" * (1024 - 6))]
     assert [time for time, _ in pieces(play([Buffer(bytes=1024, holds="rest")], exact))] == [0.0, 1.0, 2.0]
     assert len(play([Buffer(bytes=1024, holds="rest")], exact).data) == sum(len(one) for _, one in exact)
+
+
+def test_a_piece_that_does_not_fit_behind_a_rest_waits_whole(play):
+    """Of 16 bytes the first, with its framing, leaves 3 free."""
+    script = [(0.0, b"x" * 23), (1.0, b"y"), (2.0, End())]
+    assert play([Buffer(bytes=16, holds="rest")], script).body == [(0.0, b"x" * 12), (1.0, b"x" * 11), (2.0, b"y")]
 
 
 def test_a_rest_breaks_off_as_the_whole_does(play):

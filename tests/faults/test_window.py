@@ -1,10 +1,17 @@
 """`window`: how far an upload comes, and what one stream's unread bytes do to the others."""
 
+from random import Random
+
 import pytest
 import trio
 
+from chaosproxy.chain.fault import Context
+from chaosproxy.faults import Window
+from chaosproxy.faults.window import MOST
+from chaosproxy.model.conduct import Credit
 from chaosproxy.testing.h2_origin import serve_h2
 from chaosproxy.testing.h2_peers import h2_client
+from chaosproxy.testing.play import GET
 from chaosproxy.testing.proxied import linked
 from tests.faults.sessions import LONG, client_of, on_session, since
 
@@ -34,6 +41,17 @@ async def test_an_upload_stops_behind_64_kib(autojump_clock, of):
         assert record.request.bytes == PLAIN // 1000 * 1000
         assert [fired.detail for fired in record.faults] == ["credit is withheld"]
         assert not served.requests
+
+
+def test_of_a_flood_of_streams_the_earliest_is_not_given_its_credit():
+    """What is owed has a bound; the connection's own credit is not among what goes."""
+    fault = Window(mode="withhold", for_=5.0).conduct(Context(Random(0), GET))
+    fault.begin(0.0)
+    streams = range(1, 2 * MOST + 1, 2)
+    for stream in (0, *streams):
+        fault.does(Credit(stream, 100), 1.0)
+    given = {act.stream: act.nbytes for act in fault.wake(5.0)}
+    assert given == dict.fromkeys([0, *streams[1:]], 100)
 
 
 async def test_other_streams_go_on_where_only_a_streams_credit_is_withheld(autojump_clock):
