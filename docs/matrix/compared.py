@@ -67,8 +67,8 @@ class Cell:
 
 
 def _plain(seen: str) -> str:
-    """What was seen, with exit statuses and numbers of errors as the measurement has them."""
-    return seen.lower().replace("exit status", "exit").replace("error: (", "err ")
+    """What was seen, with the numbers of curl's errors as the measurement has them."""
+    return seen.lower().replace("curl: (", "exit ").replace("error: (", "err ")
 
 
 @cache
