@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from chaosproxy.model.units import Duration
 from chaosproxy.presets.preset import Plain, Preset, Source, preset, those
-from chaosproxy.presets.words import FRAMES_ANEW, answer, limits
+from chaosproxy.presets.words import FRAMES_ANEW, answer, beside, limits
 
 _PAGE = """\
 <!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN">
@@ -47,6 +47,7 @@ class Apache24(Preset):
         "too, that it does not compress; there is none here. The Date of an answer that has none is left out."
     )
     sources: ClassVar[tuple[Source, ...]] = (
+        beside("Apache 2.4.71"),
         Source(
             "ProxyTimeout", "Apache HTTP Server 2.4, mod_proxy, `ProxyTimeout`: the value of `Timeout`, which is 60 s"
         ),

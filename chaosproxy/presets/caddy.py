@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from chaosproxy.model.units import Duration
 from chaosproxy.presets.preset import Plain, Source, preset, those
-from chaosproxy.presets.words import FRAMES_ANEW, Proxy, answer, broken, limits, waiting_with_length
+from chaosproxy.presets.words import FRAMES_ANEW, Proxy, answer, beside, broken, limits, waiting_with_length
 
 _DOCUMENTS = "Caddy documentation, reverse_proxy, "
 
@@ -42,6 +42,7 @@ class Caddy(Proxy):
         "left out."
     )
     sources: ClassVar[tuple[Source, ...]] = (
+        beside("Caddy 2.6.2 and 2.11.7"),
         Source(
             "flush_interval",
             _DOCUMENTS + "`flush_interval`: ignored for streams; -1 disables that a client's leaving ends it",

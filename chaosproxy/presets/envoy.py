@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from chaosproxy.model.units import Duration, show_duration
 from chaosproxy.presets.preset import Plain, Source, preset, those
-from chaosproxy.presets.words import FRAMES_ANEW, H1, H2, Proxy, answer, limits
+from chaosproxy.presets.words import FRAMES_ANEW, H1, H2, Proxy, answer, beside, limits
 
 _TEXT = "text/plain"
 _CUT = "upstream connect error or disconnect/reset before headers. reset reason: connection termination"
@@ -39,6 +39,7 @@ class Envoy140(Proxy):
         "always taken 0 ms (`x-envoy-upstream-service-time`)."
     )
     sources: ClassVar[Sequence[Source]] = (
+        beside("Envoy 1.40.0"),
         Source("timeout", _ROUTE + "`timeout`: 15 s, from the request's end to the end of the answer; 0 disables it"),
         Source("idle_timeout", _ROUTE + "`idle_timeout`: overrides `stream_idle_timeout`"),
         Source("stream_idle_timeout", _MANAGER + "`stream_idle_timeout`: 5 minutes; 0 disables it"),

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from chaosproxy.model.units import Duration
 from chaosproxy.presets.preset import Plain, Source, preset, those
-from chaosproxy.presets.words import FRAMES_ANEW, H1, Proxy, answer, limits
+from chaosproxy.presets.words import FRAMES_ANEW, H1, Proxy, answer, beside, limits
 
 _BROKEN: Plain = {"stream": "PROTOCOL_ERROR"}
 
@@ -31,6 +31,7 @@ class H2o22(Proxy):
     )
     not_measured: ClassVar[str] = "The default of `proxy.timeout.io` was not waited for."
     sources: ClassVar[tuple[Source, ...]] = (
+        beside("h2o 2.2.5"),
         Source("proxy_timeout_io", "h2o documentation, proxy directives, `proxy.timeout.io`: 30000 ms"),
     )
 

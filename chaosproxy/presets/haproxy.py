@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 
 from chaosproxy.model.units import Duration, Size
 from chaosproxy.presets.preset import Plain, Source, given, preset, those
-from chaosproxy.presets.words import H1, H2, Proxy, answer, broken, limits
+from chaosproxy.presets.words import H1, H2, Proxy, answer, beside, broken, limits
 
 _PAGE = "<html><body><h1>{0}</h1>\n{1}\n</body></html>\n"
 _LATE = answer(504, _PAGE.format("504 Gateway Time-out", "The server didn't respond in time."), "text/html")
@@ -45,6 +45,7 @@ class HAProxy(Proxy):
         "`timeout client`, here an RST_STREAM."
     )
     sources: ClassVar[tuple[Source, ...]] = (
+        beside("HAProxy 2.6.12 and 2.8.25"),
         Source("timeout_server", _MANUAL + "`timeout server`: the inactivity of the server, 504 before the head"),
         Source("http_no_delay", _MANUAL + "`option http-no-delay`: for protocols that need every piece at once"),
         Source("abortonclose", _MANUAL + "`option abortonclose`"),

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from chaosproxy.model.units import Duration
 from chaosproxy.presets.preset import Plain, Source, preset, those
-from chaosproxy.presets.words import FRAMES_ANEW, H1, H2, Proxy, answer, limits
+from chaosproxy.presets.words import FRAMES_ANEW, H1, H2, Proxy, answer, beside, limits
 
 _DOCUMENTS = "lighttpd documentation, "
 
@@ -61,6 +61,7 @@ class Lighttpd14(Proxy):
         "in mid-stream becomes a 404 behind the real one, here a 500."
     )
     sources: ClassVar[tuple[Source, ...]] = (
+        beside("lighttpd 1.4.69"),
         Source(
             "stream_response_body",
             _DOCUMENTS + "`server.stream-response-body`: 0 buffers, 1 streams, 2 streams with little memory",

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from chaosproxy.model.units import Duration
 from chaosproxy.presets.preset import Plain, Source, preset, those
-from chaosproxy.presets.words import H1, Proxy, answer, limits
+from chaosproxy.presets.words import H1, Proxy, answer, beside, limits
 
 _PAGE = "<!DOCTYPE html><title>{0}</title><h1>{0}</h1><footer>nghttpx</footer>"
 
@@ -33,6 +33,7 @@ class Nghttpx152(Proxy):
     )
     not_measured: ClassVar[str] = "The default of `--backend-read-timeout` was not waited for."
     sources: ClassVar[tuple[Source, ...]] = (
+        beside("nghttpx 1.52.0"),
         Source("backend_read_timeout", "nghttpx(1), `--backend-read-timeout`: 1m"),
     )
 

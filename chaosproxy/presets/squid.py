@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from chaosproxy.model.units import Duration
 from chaosproxy.presets.preset import Plain, Source, preset, those
-from chaosproxy.presets.words import FRAMES_ANEW, Proxy, answer, limits
+from chaosproxy.presets.words import FRAMES_ANEW, Proxy, answer, beside, limits
 
 _LATER = 1.0
 """Seconds that `read_timeout` takes longer than it says, about."""
@@ -34,7 +34,10 @@ class Squid5(Proxy):
         "What is kept in the cache, and the default of `read_timeout`. It is checked once a second; here it takes 1 s longer. Squid speaks "
         "no HTTP/2 to clients: here a client may. Its own pages are longer."
     )
-    sources: ClassVar[tuple[Source, ...]] = (Source("read_timeout", "squid.conf, `read_timeout`: 15 minutes"),)
+    sources: ClassVar[tuple[Source, ...]] = (
+        beside("Squid 5.7"),
+        Source("read_timeout", "squid.conf, `read_timeout`: 15 minutes"),
+    )
 
     read_timeout: Duration = 900.0
     """The longest silence of the server. Default 15m."""

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from chaosproxy.model.units import Duration
 from chaosproxy.presets.preset import Plain, Source, preset, those
-from chaosproxy.presets.words import FRAMES_ANEW, Proxy, answer, limits, waiting_with_length
+from chaosproxy.presets.words import FRAMES_ANEW, Proxy, answer, beside, limits, waiting_with_length
 
 _DOCUMENTS = "Traefik documentation, "
 _FAILED = answer(500, "Internal Server Error")
@@ -33,6 +33,7 @@ class Traefik3(Proxy):
         "than 1 MiB, which `buffering` puts on disk. The Date of an answer that has none is left out."
     )
     sources: ClassVar[tuple[Source, ...]] = (
+        beside("Traefik 3.7.15"),
         Source("flushInterval", _DOCUMENTS + "services, `responseForwarding.flushInterval`: 100ms; negative: at once"),
         Source(
             "responseHeaderTimeout",

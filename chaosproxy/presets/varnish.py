@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from chaosproxy.model.units import Duration
 from chaosproxy.presets.preset import Plain, Source, preset, those
-from chaosproxy.presets.words import ABORTS, FRAMES_ANEW, GZIP, Proxy, answer, broken, limits
+from chaosproxy.presets.words import ABORTS, FRAMES_ANEW, GZIP, Proxy, answer, beside, broken, limits
 
 _PAGE = """\
 <!DOCTYPE html>
@@ -51,6 +51,7 @@ class Varnish7(Proxy):
         "for the last. X-Varnish is always 2. The Date of an answer that has none is left out."
     )
     sources: ClassVar[tuple[Source, ...]] = (
+        beside("Varnish 7.1.1"),
         Source("do_stream, do_gzip", _MANUAL + "`beresp.do_stream`, `beresp.do_gzip`"),
         Source("first_byte_timeout, between_bytes_timeout", "Varnish 7.1, varnishd(1): 60 s each"),
         Source("pipe", "Varnish 7.1, vcl-step(7): `pipe` passes bytes in both directions and looks at nothing"),

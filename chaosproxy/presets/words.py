@@ -6,7 +6,7 @@ Must not know: any machine.
 from collections.abc import Sequence
 
 from chaosproxy.model.units import show_duration
-from chaosproxy.presets.preset import Plain, Preset
+from chaosproxy.presets.preset import Plain, Preset, Source
 
 H1: Plain = {"protocol": "http/1.1"}
 H2: Plain = {"protocol": "h2"}
@@ -26,6 +26,11 @@ class Proxy(Preset):
 
     def alone(self) -> Plain:
         return {"upstream": {"protocol": "http/1.1"}}
+
+
+def beside(programs: str) -> Source:
+    """The programs that were asked the same as their preset."""
+    return Source("what it does, row by row", f"{programs}, beside the preset", "measured", "2026-11-30")
 
 
 def broken(first: Plain, over_h1: Sequence[object], over_h2: Sequence[object]) -> list[Plain]:
