@@ -132,7 +132,9 @@ def _flag(told: Told) -> str:
 
 
 def _complaint(told: Told) -> str:
-    return told.error or (f"exit status {told.status}" if told.status else "it says so")
+    """Its error; the exit status where that says something of its own."""
+    status = f"exit status {told.status}" if told.status and (told.status > 1 or not told.error) else ""
+    return ", ".join(part for part in (told.error, status) if part) or "it says so"
 
 
 def _requests(case: Case, facts: Facts) -> tuple[bool, str]:
