@@ -44,10 +44,10 @@ class Varnish7(Proxy):
     )
     measured: ClassVar[str] = (
         "Varnish 7.1.1 (Debian 12), answers that are passed or piped: bursts with `do_stream` and without, `do_gzip`, "
-        "`between_bytes_timeout`, endings of the server, clients that leave."
+        "`first_byte_timeout` and `between_bytes_timeout`, endings of the server, clients that leave."
     )
     not_measured: ClassVar[str] = (
-        "`first_byte_timeout`, and what is kept in the cache. Varnish writes each chunk's size with two zeros in front of it, but "
+        "What is kept in the cache. Varnish writes each chunk's size with two zeros in front of it, but "
         "for the last. X-Varnish is always 2. The Date of an answer that has none is left out."
     )
     sources: ClassVar[tuple[Source, ...]] = (
