@@ -19,7 +19,7 @@ import click
 from chaosproxy.cli.ready import check
 from chaosproxy.cli.run import DurationType
 from chaosproxy.errors import UsageError
-from chaosproxy.model.units import show_duration
+from chaosproxy.model.units import ENDLESS, show_duration
 
 if TYPE_CHECKING:
     from chaosproxy.check.card import Card, Progress
@@ -143,6 +143,10 @@ def _check(options: CheckOptions) -> None:
         raise UsageError("--gateway checks a gateway, and runs no command")
     if options.command and shutil.which(options.command[0]) is None:
         raise UsageError(f"{options.command[0]}: no such command")
+    times = {"--timeout": options.timeout, "--up-to": options.up_to, "--patience": options.patience}
+    for option, seconds in times.items():
+        if seconds is not None and not 0 < seconds < ENDLESS:
+            raise UsageError(f"{option} {show_duration(seconds)}: write a time that passes")
     for file in (options.junit, options.html, options.markdown):
         check(file, "the card")
     if options.write_baseline and options.baseline is None:

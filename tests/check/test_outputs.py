@@ -92,6 +92,8 @@ def test_what_is_known_does_not_fail_and_what_is_new_does(capsys, tmp_path):
         (["check", "quick", "--", "no-such-command-here"], "no-such-command-here: no such command"),
         (["check", "fastest", "--", "true"], "fastest"),
         (["check", "--only", "fni", "--", "true"], "no case is called 'fni'"),
+        (["check", "--timeout", "forever", "--", "true"], "--timeout forever: write a time that passes"),
+        (["check", "--patience", "0s", "--", "true"], "--patience 0s: write a time that passes"),
         (["check", "--write-baseline", "--", "true"], "--baseline FILE"),
         (["check", "--baseline", "/no/such/file", "--", "true"], "cannot read the baseline"),
         (["check", "--html", "/no/such/folder/card.html", "--", "true"], "cannot write the card"),
