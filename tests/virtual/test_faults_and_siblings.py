@@ -23,6 +23,7 @@ LARGEST = 2**31 - 1
 CUTS = ["abort", "clean", "silence", "fin_mid_chunk", {"stream": "NO_ERROR"}, {"goaway": "NO_ERROR", "last": "max"}]
 
 FAULTS: dict[str, Any] = {
+    "absorb": "1MiB",
     "abort_upstream": SECOND,
     "auth": {},
     "bandwidth": "5/s",
@@ -71,7 +72,7 @@ def test_each_of_them_is_here():
     assert {name for name, _ in ROWS} == {name for name in shipped if REGISTRY[name].in_hops}
 
 
-OVER_HTTP_1 = {"chunk_syntax", "cork", "linger"}
+OVER_HTTP_1 = {"chunk_syntax", "linger"}
 """They have nothing to do here, and say so."""
 
 
@@ -85,7 +86,8 @@ async def answer(peer: H2Peer, stream: int) -> None:
     content = b"application/grpc" if call else b"text/event-stream"
     await peer.headers(stream, [(b":status", b"200"), (b"content-type", content)])
     for number in range(1, EVENTS + 1):
-        await peer.data(stream, b"\0\0\0\0\x05{}%03d" % number if call else b'data: {"n":%d}\n\n' % number)
+        event = b'data: {"n":%d}\n\n' % number if kind != b"/absorb" else b"data: %s\n\n" % (b"x" * 16_000)
+        await peer.data(stream, b"\0\0\0\0\x05{}%03d" % number if call else event)
         if kind == b"/broken_end":
             await peer.reset(stream, INTERNAL_ERROR)
             return
@@ -104,6 +106,7 @@ async def test_the_others_do_not_notice(autojump_clock, name: str, value: object
         linked(scenario, lambda link: serve_h2(link, answer), upstream="h2c://origin") as proxied,
         h2_client(proxied.connect()) as client,
     ):
+        client.stalled.update(STRUCK if name == "absorb" else [])
         began = {}
         for number in sorted([*OTHERS, *STRUCK]):
             began[number] = trio.current_time()
