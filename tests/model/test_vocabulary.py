@@ -8,6 +8,6 @@ def test_the_words_are_those_that_are_written():
     assert [*Peer] == ["client", "upstream", "proxy"]
     assert [*Role] == ["client", "server"]
     assert [*Scope] == ["stream", "connection"]
-    assert [*Manner] == ["reset", "fin", "mid_chunk", "no_close_notify", "goaway", "silence"]
+    assert [*Manner] == ["reset", "fin", "at_once", "mid_chunk", "no_close_notify", "goaway", "silence"]
     assert [*Framing] == ["none", "length", "chunked", "close", "stream", "tunnel"]
     assert [*Moment] == ["request", "request_end", "headers", "body", "end", "after_end"]
