@@ -8,7 +8,6 @@ import math
 
 from chaosproxy.chain.pieces import Remains
 from chaosproxy.model.messages import Abort, Data, End, Event
-from chaosproxy.model.vocabulary import Manner
 
 WINDOW = 64 * 1024
 
@@ -45,7 +44,7 @@ class Exit:
     def control(self, event: Event, now: float) -> None:
         if isinstance(event, End | Abort):
             self.terminal = event
-            if isinstance(event, Abort) and event.manner is Manner.AT_ONCE:
+            if isinstance(event, Abort) and event.overtakes:
                 self.events[:] = [one for one in self.events if not isinstance(one, Data)]
                 self._first, self.size = None, 0
         if not self.closed:

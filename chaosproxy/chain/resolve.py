@@ -96,10 +96,11 @@ def made(ending: Ending, cause: str, out: "Place") -> tuple[Event, ...] | Reply:
 
 
 def overtaking(event: Event) -> Event:
-    """An Abort of one stream that waits for nothing in front of it."""
-    if isinstance(event, Abort) and event.scope is Scope.STREAM and event.manner is Manner.RESET:
-        return replace(event, manner=Manner.AT_ONCE)
-    return event
+    """An Abort that waits for nothing in front of it."""
+    if not isinstance(event, Abort):
+        return event  # a clean end is one behind everything
+    at_once = event.scope is Scope.STREAM and event.manner is Manner.RESET
+    return replace(event, manner=Manner.AT_ONCE if at_once else event.manner, overtakes=True)
 
 
 def _clean(ending: Ending, out: "Place") -> tuple[Event, ...]:

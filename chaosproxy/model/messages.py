@@ -148,6 +148,8 @@ class Abort:
     """What to answer if no response head has gone out yet."""
     detail: str = ""
     """One line for a person: the rule broken, the error seen."""
+    overtakes: bool = False
+    """It waits for no room: what stands in front of it and was not taken is lost."""
 
 
 @dataclass(frozen=True, slots=True)

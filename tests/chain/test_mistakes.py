@@ -13,12 +13,25 @@ from chaosproxy.chain.fault import Condition, Context, Fault, FaultSpec
 from chaosproxy.chain.placed import Placed
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.chain.triggered import Triggered
+from chaosproxy.errors import FaultBug
 from chaosproxy.faults import Buffer, ClientAbort, Cut, Timeout
 from chaosproxy.model.messages import Data, End, ResponseHead
 from chaosproxy.model.vocabulary import Framing, Way
 from chaosproxy.testing.play import GET, POST, SSE, Cue, Upload
 
 TEN = b"0123456789"
+
+
+def test_a_fault_that_cannot_begin_is_named():
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Broken(FaultSpec):
+        name: ClassVar[str] = "broken"
+
+        def start(self, context):
+            return {}["no such thing"]
+
+    with pytest.raises(FaultBug, match=r"broken.*no such thing"):
+        Chain([Placed(2, "edge", Broken(), Context(Random(0), GET))], began=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

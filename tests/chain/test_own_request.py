@@ -15,7 +15,7 @@ from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Blackhole, Buffer, ClientAbort, Cut, Latency, Stall, Timeout
 from chaosproxy.model.messages import Abort, Data, End, Interim, ResponseHead, Trailers
 from chaosproxy.model.vocabulary import Framing, Moment, Way
-from chaosproxy.testing.play import POST, Cue, Upload
+from chaosproxy.testing.play import POST, SSE, Cue, Upload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +46,25 @@ def test_an_answer_to_the_request_s_body_leaves_from_the_same_hop(play):
     assert [(time, type(event)) for time, event in played.out] == [(1.0, ResponseHead), (1.0, Data), (1.0, End)]
     assert played.head[1].status == 413
     assert (played.cancelled_at, played.cancel_cause) == (1.0, "own")
+
+
+class Hints(Fault):
+    """Says something before the answer, once so much has come."""
+
+    rest = Rest(bytes=4)
+
+    def reached(self, limit, now):
+        return (Interim(103), FOREVER)
+
+
+def test_an_interim_of_the_request_s_way_is_the_client_s_and_only_in_front_of_the_head(play):
+    upload = (1.0, Upload(b"12345"))
+    early = play([Own(make=Hints)], [upload, (2.0, SSE)], request=POST)
+    assert [(time, type(event)) for time, event in early.out] == [(1.0, Interim), (2.0, ResponseHead)]
+    late = play([Own(make=Hints)], [(0.5, SSE), upload], request=POST)
+    assert [(time, type(event)) for time, event in late.out] == [(0.5, ResponseHead)]
+    for played in (early, late):
+        assert b"".join(event.payload for _, event in played.request if isinstance(event, Data)) == b"12345"
 
 
 def test_what_is_due_leaves_in_front_of_an_answer_though_nobody_has_rung_yet(chain_of):

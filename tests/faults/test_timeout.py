@@ -10,7 +10,7 @@ from chaosproxy.chain.trigger import Trigger
 from chaosproxy.faults import Blackhole, Buffer, Latency, Timeout
 from chaosproxy.framing.blocks import LIMIT
 from chaosproxy.model.messages import Abort, Data, End, Interim, ResponseHead
-from chaosproxy.model.vocabulary import Framing, Manner, Way
+from chaosproxy.model.vocabulary import Framing, Manner, Scope, Way
 from chaosproxy.testing import check_fault
 from chaosproxy.testing.play import GET, POST, SSE, Upload
 
@@ -140,6 +140,20 @@ def test_behind_a_machine_that_takes_for_itself_nothing_is_blocked(play):
     takes = Latency(delay=0.001, capacity=1000)
     played = play([UNREAD, takes], PIECES, head=PLAIN, room=10, window=10)
     assert [fault for _, fault, _ in played.fired] == ["latency"]
+
+
+@pytest.mark.parametrize(("word", "manner"), [("rst", Manner.RESET), ("fin", Manner.FIN)])
+def test_the_end_of_the_connection_does_not_wait_to_be_taken_either(play, word, manner):
+    played = play([Timeout(blocked=2.0, then=(Ending(word),))], PIECES, head=PLAIN, room=10, window=10)
+    assert (played.data, played.end[0]) == (b"0123456789", 4.0)
+    assert (played.end[1].scope, played.end[1].manner) == (Scope.CONNECTION, manner)
+
+
+def test_a_clean_end_is_one_behind_everything(play):
+    script = [*PIECES, (9.0, 1000)]
+    played = play([Timeout(blocked=2.0, then=(Ending("clean"),))], script, head=PLAIN, room=10, window=10)
+    assert (played.end[0], type(played.end[1]), played.fired[0][0]) == (9.0, End, 4.0)
+    assert played.data == b"0123456789" * 2
 
 
 def test_over_http2_it_may_be_said_in_another_way(play):

@@ -49,6 +49,19 @@ async def test_over_http2_its_stream_is_reset_and_its_siblings_go_on(autojump_cl
         assert client.goaways == []
 
 
+@pytest.mark.parametrize(("then", "ending"), [("rst", Ending.RST), ("fin", Ending.FIN)])
+async def test_over_http2_the_connection_may_end_for_it_at_once(autojump_clock, then, ending):
+    served = Origin(FLOOD)
+    limited = {"version": 1, "faults": [{"timeout": {"blocked": "2s", "then": then}}]}
+    async with linked(limited, served.serve) as proxied, h2_client(proxied.connect()) as client:
+        client.stalled.add(1)
+        began = trio.current_time()
+        await client.request(1, "/")
+        assert await client.until_ended(100) is ending
+        assert trio.current_time() - began == pytest.approx(2)
+        assert not client.streams[1].ended
+
+
 async def test_who_reads_slowly_is_left_alone(autojump_clock):
     """100 KB a second: whatever waits, in two places of 64 KiB, is gone in time."""
     served = Origin(FLOOD)
