@@ -83,7 +83,7 @@ def _said(error: Exception) -> str:
 
 def _where(error: Exception, files: Iterable[str]) -> str:
     """`FILE:LINE` of the last line in one of the files that led to it."""
-    if isinstance(error, SyntaxError):
+    if isinstance(error, SyntaxError) and error.filename:  # of a NUL in the file nothing says where it is
         return f"{error.filename}:{error.lineno}:{error.offset}"
     steps = [step for step in traceback.extract_tb(error.__traceback__) if step.filename in set(files)]
     return f"{steps[-1].filename}:{steps[-1].lineno}" if steps else next(iter(files))

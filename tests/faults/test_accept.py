@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 import pytest
 import trio
 
+from chaosproxy.faults import Accept
 from chaosproxy.faults.places import Doors
+from chaosproxy.model.messages import End
 from chaosproxy.testing.peers import Ending, Origin, RawClient
 from chaosproxy.testing.proxied import linked
+from chaosproxy.testing.together import Asked, play_together
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -80,3 +83,11 @@ def test_it_is_full_until_somebody_leaves_and_says_so():
     assert doors.full
     doors.leave(one, 1.0)
     assert freed == [False]
+
+
+def test_behind_a_wait_for_a_place_it_is_taken_as_late_as_any():
+    answer = [(3.0, b"data: 1\n\n"), (3.0, End())]
+    first, second = play_together([Accept(max=1, delay=1.0)], [Asked(answer), Asked(answer, at=0.5)])
+    assert [played.request[0][0] for played in (first, second)] == [1.0, 5.0]
+    assert first.fired == [(1.0, "accept", "taken after 1s")]
+    assert second.fired == [(5.0, "accept", "taken after 1s, and 3.5s for a place")]
