@@ -6,6 +6,7 @@ import pytest
 
 from chaosproxy.model.json_values import NOT_JSON, parse
 from chaosproxy.model.messages import RequestHead
+from chaosproxy.scenario.load import load
 from chaosproxy.scenario.nth import Nth, Span, span
 from chaosproxy.scenario.rules import Rules
 from chaosproxy.scenario.schema import Match, Rule
@@ -190,6 +191,14 @@ def test_a_held_request_that_is_not_json_still_meets_other_rules():
     table = rules(Rule(JSON), Rule(Match(path="/x")))
     decision = table.decide_with_json(table.decide(get(b"/x"), "http/1.1"), NOT_JSON)
     assert (decision.index, table.counts) == (1, [0, 1])
+
+
+def test_an_expectation_is_about_those_that_it_names_and_takes_none():
+    second = load("version: 1\nexpect:\n- unchanged: {nth: 2}\n- unchanged: {match: {path: /a}}\n").expect
+    table = Rules([Rule()], 7, second)
+    decided = [table.decide(get(target), "http/1.1") for target in (b"/", b"/a", b"/")]
+    assert [one.judged for one in decided] == [(), (0, 1), ()]
+    assert [one.index for one in decided] == [0, 0, 0]
 
 
 def test_a_mount_is_matched_and_told():
