@@ -6,6 +6,7 @@ one cannot be reached. Must not know: how it is measured or judged.
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,7 +113,7 @@ def _plan(
 
 def _data(given: str | None) -> bytes | None:
     if given is None or not given.startswith("@"):
-        return None if given is None else given.encode()
+        return None if given is None else os.fsencode(given)
     if given == "@-":
         return sys.stdin.buffer.read()
     try:

@@ -32,7 +32,10 @@ TRIES, APART = 20, 0.1
 """How often a count is read to be the same twice, and how many seconds lie between."""
 OURS = frozenset({"waiting", "running", "finished", "aborted", "kv_blocks_used"})
 """What the embedded origin says in its /stats."""
-_METRIC = re.compile(r"^(?P<name>[A-Za-z_:][\w:]*)(?:\{[^}]*\})?[ \t]+(?P<value>[0-9.eE+-]+)(?:[ \t]|$)", re.MULTILINE)
+_METRIC = re.compile(
+    r"^(?P<name>[A-Za-z_:][\w:]*)(?:\{[^}]*\})?[ \t]+(?P<value>[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)(?:[ \t]|$)",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class Question:
         if body:
             fields += ((b"content-length", b"%d" % len(body)),)
         head = RequestHead(
-            self.method.encode(),
+            self.method.encode("utf-8", "surrogateescape"),
             hop.target.encode(),
             tuple(pair for pair in fields if pair[0].lower() != b"host"),
             scheme=b"https" if hop.address.tls else b"http",
@@ -87,8 +87,13 @@ def _hop(text: str) -> Hop:
     except ValueError as error:
         raise UsageError(f"URL {url!r}: {error}") from error
     address = parse_upstream(f"{parts.scheme}://{parts.netloc}", "URL")
-    target = quote(parts.path, safe=_UNQUOTED) or ("/" if parts.query else "")
-    return Hop(name, address, f"{target}?{quote(parts.query, safe=_UNQUOTED)}" if parts.query else target)
+    target = _quoted(parts.path) or ("/" if parts.query else "")
+    return Hop(name, address, f"{target}?{_quoted(parts.query)}" if parts.query else target)
+
+
+def _quoted(text: str) -> str:
+    """What is quoted already stays; a byte of the command line that is no text stays that byte."""
+    return quote(text, safe=_UNQUOTED, errors="surrogateescape")
 
 
 def turns_knobs(hop: Hop) -> bool:
@@ -101,4 +106,4 @@ def header(text: str) -> tuple[bytes, bytes]:
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
         raise UsageError(f"-H {text!r}: write Name: value")
-    return name.strip().encode("latin-1", "replace"), value.strip().encode()
+    return name.strip().encode("latin-1", "replace"), value.strip().encode("utf-8", "surrogateescape")

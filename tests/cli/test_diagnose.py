@@ -125,6 +125,7 @@ def test_the_hop_that_does_not_tell_the_server_that_its_client_has_left(said, se
         (["ftp://a"], "http://HOST:PORT"),
         (["http://a", "-H", "x"], "Name: value"),
         (["http://a", "-d", "@absent"], "cannot read absent"),
+        (["http://a", "-d", "\udcff", "-X", "\udcff"], "cannot be asked"),
         (["http://a", "--limit", "5"], "--limit"),
         (["http://a", "--times", "0"], "--times"),
         (["http://a", "--ca", "absent"], "--ca"),

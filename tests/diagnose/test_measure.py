@@ -149,6 +149,9 @@ async def test_a_server_that_counts_its_work_says_whether_it_is_told(tells, monk
         (b"running 4\nrunning_more 7\n", "running", 4),
         (b"", "running", None),
         (b"\xff<html>", "running", None),
+        (b"running 1e1\n", "running", 10),
+        (b"running 1.2.3\n", "running", None),
+        (b"running +-\n", "running", None),
     ],
 )
 def test_how_a_server_may_say_its_number(said, name, found):

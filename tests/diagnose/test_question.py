@@ -30,6 +30,14 @@ def test_what_cannot_be_sent_as_it_is_is_escaped():
     assert read.target == "/%C3%A4%20b?q=%C3%A9"
 
 
+def test_bytes_of_the_command_line_that_are_no_text_are_sent_as_they_are():
+    (read,) = hops(["http://a/\udcff?q=\udcfe"])
+    assert read.target == "/%FF?q=%FE"
+    assert header("a: \udcff") == (b"a", b"\xff")
+    with pytest.raises(UsageError, match="no token"):
+        Question("G\udcff").head(read, b"")
+
+
 @pytest.mark.parametrize("url", ["a", "ftp://a", "http://", "http://a:0", "http://a:x", "http://u:p@a/"])
 def test_what_is_no_url_is_said(url):
     with pytest.raises(UsageError, match="URL"):
