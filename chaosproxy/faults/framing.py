@@ -71,7 +71,7 @@ class Framing(FaultSpec):
             return LastOfConnection(possible=self.way is Way.REQUEST or context.protocol != "h2")
         if self.way is Way.REQUEST:
             return OldRequest()
-        return OwnFraming(context) if self.as_ == "auto" else RunningFraming(self, context)
+        return OwnFraming() if self.as_ == "auto" else RunningFraming(self, context)
 
 
 _SAID = {
@@ -176,8 +176,7 @@ class OwnFraming(Fault):
     rest = FOREVER
     sees = (ResponseHead,)
 
-    def __init__(self, context: Context) -> None:
-        self._is_h2 = context.protocol == "h2"
+    def __init__(self) -> None:
         self._as = Framed.CHUNKED
 
     def request_head(self, head: RequestHead, now: float) -> Actions:
