@@ -7,6 +7,9 @@ else of ours.
 import errno
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+E = TypeVar("E", bound=BaseException)
 
 
 class Error(Exception):
@@ -87,6 +90,14 @@ class FaultBug(Error):
         if isinstance(cause, BaseException) and cause.__traceback__ and (handler := cause.__traceback__.tb_next):
             said += f" in {handler.tb_frame.f_code.co_filename}, line {handler.tb_lineno}"
         super().__init__(f"fault {fault!r} in hop {hop} failed on {type(event).__name__}: {said}")
+
+
+def first_of(kind: type[E], error: BaseException) -> E | None:
+    """The first of that kind, where side by side tasks have raised nothing else."""
+    if isinstance(error, BaseExceptionGroup):
+        found = [first_of(kind, one) for one in error.exceptions]
+        return None if None in found else found[0]
+    return error if isinstance(error, kind) else None
 
 
 def alone(error: BaseException) -> BaseException:

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import trio
 
 from chaosproxy.check.told import Told, of_mapping, read
+from chaosproxy.errors import UsageError
 from chaosproxy.model.leading import leading
 
 MOST = 8 * 1024 * 1024
@@ -75,15 +76,7 @@ class Command:
 
     async def run(self, at: Address, watch: Watch) -> Told:
         began = trio.current_time()
-        process = await trio.lowlevel.open_process(
-            self._arguments,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=at.environment(os.environ),
-            start_new_session=True,
-            preexec_fn=_can_be_interrupted if os.name == "posix" else None,
-        )
+        process = await self._started(at)
         assert process.stdout is not None
         assert process.stderr is not None
         out, complaint = Printed(), Printed()
@@ -102,6 +95,21 @@ class Command:
         took = trio.current_time() - began
         told = read(bytes(out.kept), bytes(complaint.kept), process.returncode if ended else None)
         return replace(told, first=out.first, ended=took, left=interrupted[0] if interrupted else None)
+
+    async def _started(self, at: Address) -> trio.Process:
+        """UsageError if it cannot be run at all, as a script without its first line cannot."""
+        try:
+            return await trio.lowlevel.open_process(
+                self._arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=at.environment(os.environ),
+                start_new_session=True,
+                preexec_fn=_can_be_interrupted if os.name == "posix" else None,
+            )
+        except OSError as error:
+            raise UsageError(f"{self._arguments[0]} cannot be run: {error.strerror}") from error
 
 
 def _can_be_interrupted() -> None:

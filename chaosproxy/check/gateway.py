@@ -22,14 +22,18 @@ from chaosproxy.check.told import Told
 from chaosproxy.client.answer import Answer
 from chaosproxy.client.asking import Peer, ask
 from chaosproxy.embedded.opened import OpenProxy, open_proxy
+from chaosproxy.errors import UsageError
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.words import ms
 from chaosproxy.model.messages import RequestHead
 from chaosproxy.model.units import counted
+from chaosproxy.model.validate import check_request
 from chaosproxy.model.vocabulary import Framing
 from chaosproxy.proxy.address import UpstreamAddress
 
-QUESTION = json.dumps({"model": "m", "max_tokens": 64, "messages": [{"role": "user", "content": "hi"}], "stream": True})
+QUESTION = json.dumps(
+    {"model": "m", "max_tokens": 64, "messages": [{"role": "user", "content": "hi"}], "stream": True}
+).encode()
 LEAVES_BEHIND = 3
 SETTLE = 2.0
 """Seconds that are given to a gateway to end what it has begun."""
@@ -48,7 +52,9 @@ class GatewayExamination:
     patience: float = 10.0
 
     async def run(self) -> Card:
-        """Every case. UpstreamFault if nobody accepts at the gateway, UnavailableError if its server's port is taken."""
+        """Every case. UsageError for a path that cannot be asked for, UpstreamFault if nobody accepts at the gateway,
+        UnavailableError if its server's port is taken."""
+        head = self._head()
         await trio.to_thread.run_sync(warm_up)
         self._lateness = Lateness()
         results = []
@@ -59,15 +65,15 @@ class GatewayExamination:
                 origin_for(self.cases[0]) as origin,
                 open_proxy(upstream=origin.url, listen=self.listen) as server,
             ):
-                results = [await self._one(case, server) for case in self.cases]
+                results = [await self._one(case, head, server) for case in self.cases]
             clock.cancel_scope.cancel()
         return Card("gateway", tuple(results))
 
-    async def _one(self, case: Case, server: OpenProxy) -> Result:
+    async def _one(self, case: Case, head: RequestHead, server: OpenProxy) -> Result:
         began = trio.current_time()
         server.use(scenario_of(case, None, 0.0))
         server.clear()
-        answer, left = await self._asked(case)
+        answer, left = await self._asked(case, head)
         await server.settle(SETTLE)
         records = tuple(server.exchanges)
         facts = facts_of(records)
@@ -76,19 +82,26 @@ class GatewayExamination:
         told = Told(_text(answer), error="" if answer.end == "clean" else answer.end, ended=took)
         return Result(case, judged, Observed(told, facts, records, 0.0, self._lateness.since(began), took))
 
-    async def _asked(self, case: Case) -> tuple[Answer, float | None]:
-        """The answer, or when the client left it, in seconds since 1970."""
-        gateway, body = self.gateway, QUESTION.encode()
+    def _head(self) -> RequestHead:
+        gateway = self.gateway
         fields = (
             (b"host", gateway.authority),
             (b"content-type", b"application/json"),
             (b"accept", b"text/event-stream"),
             (b"authorization", b"Bearer chaosproxy"),
-            (b"content-length", str(len(body)).encode()),
+            (b"content-length", b"%d" % len(QUESTION)),
         )
-        head = RequestHead(
-            b"POST", gateway.prefix + self.path.encode(), fields, authority=gateway.authority, framing=Framing.LENGTH
-        )
+        target = gateway.prefix + self.path.encode("utf-8", "surrogateescape")
+        scheme = b"https" if gateway.tls else b"http"
+        head = RequestHead(b"POST", target, fields, scheme=scheme, authority=gateway.authority, framing=Framing.LENGTH)
+        if problem := check_request(head):
+            raise UsageError(f"--path: {problem}")
+        return head
+
+    async def _asked(self, case: Case, head: RequestHead) -> tuple[Answer, float | None]:
+        """The answer, or when the client left it, in seconds since 1970."""
+        gateway = self.gateway
+        protocol = "h2" if gateway.scheme == "h2c" else "http/1.1"
         context = ssl.create_default_context() if gateway.tls else None
         came, enough = 0, trio.Event()
 
@@ -102,15 +115,15 @@ class GatewayExamination:
         async with trio.open_nursery() as nursery:
 
             async def asking() -> None:
-                peer = Peer(gateway.host, gateway.port, "http/1.1", context)
-                answers.append(await ask(peer, head, body, self.patience, seen))
+                peer = Peer(gateway.host, gateway.port, protocol, context)
+                answers.append(await ask(peer, head, QUESTION, self.patience, seen))
                 enough.set()
 
             nursery.start_soon(asking)
             await enough.wait()
             left = time.time()
             nursery.cancel_scope.cancel()
-        return (answers[0], None) if answers else (Answer("http/1.1"), left)
+        return (answers[0], None) if answers else (Answer(protocol), left)
 
 
 def _judge(case: Case, answer: Answer, facts: Facts, records: Sequence[ExchangeRecord], left: float | None) -> Judged:

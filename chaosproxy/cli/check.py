@@ -18,7 +18,7 @@ import click
 
 from chaosproxy.cli.ready import check
 from chaosproxy.cli.run import DurationType
-from chaosproxy.errors import UsageError
+from chaosproxy.errors import UsageError, first_of
 from chaosproxy.model.units import ENDLESS, show_duration
 
 if TYPE_CHECKING:
@@ -132,7 +132,14 @@ def command(ctx: click.Context, /, **given: object) -> int:
         click.echo("".join(listed(cases)), nl=False)
         return 0
     _check(options)
+    _some(cases)
     return _say(_known(options, _examined(options, cases)), options)
+
+
+def _some(cases: tuple["Case", ...]) -> None:
+    """UsageError if there is none."""
+    if not cases:
+        raise UsageError("no case is left; `--list` has those that are chosen")
 
 
 def _check(options: CheckOptions) -> None:
@@ -149,6 +156,7 @@ def _check(options: CheckOptions) -> None:
             raise UsageError(f"{option} {show_duration(seconds)}: write a time that passes")
     for file in (options.junit, options.html, options.markdown):
         check(file, "the card")
+    check(options.baseline if options.write_baseline else None, "the baseline")
     if options.write_baseline and options.baseline is None:
         raise UsageError("--write-baseline needs --baseline FILE")
     if options.baseline is not None and not options.write_baseline:
@@ -176,9 +184,12 @@ def _run(main: Callable[[], Awaitable[T]]) -> T:
     try:
         return trio.run(main)
     except BaseExceptionGroup as group:
-        if group.subgroup(KeyboardInterrupt) is None:
+        if group.subgroup(KeyboardInterrupt) is not None:
+            raise click.Abort from None  # it comes in a group where several tasks ran
+        unusable = first_of(UsageError, group)
+        if unusable is None:
             raise
-        raise click.Abort from None  # it comes in a group where several tasks ran
+        raise unusable from None
 
 
 def _known(options: CheckOptions, card: "Card") -> "Card":
@@ -224,6 +235,7 @@ def _gateway(options: CheckOptions, url: str) -> int:
         click.echo("".join(listed(cases)), nl=False)
         return 0
     _check(options)
+    _some(cases)
     address = parse_upstream(url, "--gateway")
     card = _run(GatewayExamination(address, options.listen, options.path, cases).run)
     return _say(_known(options, replace(card, client=url)), options)

@@ -16,7 +16,7 @@ from chaosproxy.client.asking import Peer, ask
 from chaosproxy.diagnose.leaving import Counter, embedded, leave
 from chaosproxy.diagnose.observed import Leaving, Observed, Pace, Variant
 from chaosproxy.diagnose.question import Hop, Question, turns_knobs
-from chaosproxy.errors import UnavailableError, UpstreamFault
+from chaosproxy.errors import UnavailableError, UpstreamFault, first_of
 from chaosproxy.model.headers import Headers, values, without
 from chaosproxy.model.units import show_duration
 from chaosproxy.proxy.address import UpstreamAddress
@@ -61,10 +61,10 @@ async def measure(plan: Plan, told: Told = lambda _done, _all, _what: None) -> O
     try:
         return await _Measuring(plan, told).run()
     except BaseExceptionGroup as group:
-        unreachable, other = group.split(UnavailableError)
-        if unreachable is None or other is not None:
+        unreachable = first_of(UnavailableError, group)
+        if unreachable is None:
             raise
-        raise _first(unreachable) from None
+        raise unreachable from None
 
 
 @dataclass
@@ -179,11 +179,6 @@ def _streaming(hop: Hop, question: Question) -> Hop:
     if hop.target != "/":
         return hop
     return replace(hop, target="/v1/chat/completions" if question.body else "/sse")
-
-
-def _first(group: BaseExceptionGroup[UnavailableError]) -> UnavailableError:
-    inner = group.exceptions[0]
-    return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner
 
 
 def _unreachable(hop: Hop, fault: UpstreamFault) -> UnavailableError:

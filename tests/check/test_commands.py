@@ -12,6 +12,7 @@ from chaosproxy.check.card import Examination, Result
 from chaosproxy.check.client import Command
 from chaosproxy.check.runner import Limits
 from chaosproxy.check.table import CASES
+from chaosproxy.cli.main import status_of
 
 CLIENTS = Path(__file__).with_name("clients")
 LIMITS = Limits(patience=4.0, start=30, loop=20, timeout=1.0)
@@ -57,6 +58,14 @@ time.sleep(1000)
     while is_alive(int(child.read_text())) and time.monotonic() < until:
         await trio.sleep(0.02)
     assert not is_alive(int(child.read_text()))
+
+
+def test_what_cannot_be_run_is_said_once(tmp_path, capsys):
+    script = tmp_path / "client"
+    script.write_text("echo it has no first line that says who runs it\n")
+    script.chmod(0o755)
+    assert status_of(["check", "--jobs", "2", "--only", "reset*", "--", str(script)]) == 2
+    assert capsys.readouterr().err == f"chaosproxy: {script} cannot be run: Exec format error\n"
 
 
 async def test_a_child_that_is_left_behind_is_ended_too(tmp_path):

@@ -111,7 +111,22 @@ def test_its_cases_are_listed_and_a_command_beside_it_is_a_mistake(capsys):
     assert status_of(["check", "--gateway", "http://127.0.0.1:1", "--", "true"]) == 2
 
 
-def test_by_the_command_line(capsys):
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--skip", "*"], "no case is left"),
+        (["--path", "/a b"], "--path: request target '/a b'"),
+        (["--path", "no-slash"], "--path: request target 'no-slash'"),
+        (["--path", "/\udcff"], "--path: request target '/\\xff'"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(arguments, words, capsys):
+    assert status_of(["check", "--gateway", "http://127.0.0.1:1", "--listen", "127.0.0.1:0", *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scheme", ["http", "h2c"])
+def test_by_the_command_line(scheme, capsys):
     port = free_port()
 
     async def run():
@@ -119,14 +134,15 @@ def test_by_the_command_line(capsys):
             arguments = [
                 "check",
                 "--gateway",
-                gateway.url,
+                gateway.url.replace("http", scheme),
                 "--listen",
                 f"127.0.0.1:{port}",
                 "--only",
                 "gateway-streams",
             ]
-            return await trio.to_thread.run_sync(status_of, [*arguments, "--json"])
+            status = await trio.to_thread.run_sync(status_of, [*arguments, "--json"])
+            return status, {record.client.protocol for record in gateway.exchanges}
 
-    assert trio.run(run) == 0
+    assert trio.run(run) == (0, {"http/1.1" if scheme == "http" else "h2"})
     card = json.loads(capsys.readouterr().out)
     assert [(one["case"], one["verdict"], one["good"]) for one in card["cases"]] == [("gateway-streams", "whole", True)]

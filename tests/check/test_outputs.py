@@ -90,6 +90,11 @@ def test_what_is_known_does_not_fail_and_what_is_new_does(capsys, tmp_path):
     [
         (["check", "quick"], "no command"),
         (["check", "quick", "--", "no-such-command-here"], "no-such-command-here: no such command"),
+        (["check", "quick", "--skip", "*", "--", "true"], "no case is left"),
+        (
+            ["check", "--write-baseline", "--baseline", "/no/such/folder/known", "--", "true"],
+            "cannot write the baseline",
+        ),
         (["check", "fastest", "--", "true"], "fastest"),
         (["check", "--only", "fni", "--", "true"], "no case is called 'fni'"),
         (["check", "--timeout", "forever", "--", "true"], "--timeout forever: write a time that passes"),
