@@ -75,7 +75,7 @@ def _never_asked(told: Told) -> Judged:
     if not told.ended_itself:
         return Judged("hangs", False, f"{seen} It had to be ended after {show_duration(round(told.ended, 1))}")
     if told.outcome == "raised":
-        return Judged("raised", False, f"{_complaint(told)}; {seen}")
+        return Judged("raised", False, f"{_crashed(told) or _complaint(told)}; {seen}")
     return Judged("corrupted" if told.text.strip() else "truncated", False, seen)
 
 

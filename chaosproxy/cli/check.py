@@ -59,13 +59,24 @@ class CheckOptions:
 class SuiteFirst(click.Command):
     """What stands in front of `--` is ours; what stands behind it is the command, options and all."""
 
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "-- COMMAND ..."]
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         at = args.index("--") if "--" in args else len(args)
         ctx.meta["command"] = tuple(args[at + 1 :])
+        if at == len(args) and (word := _program(args)) is not None:
+            ctx.fail(f"write `--` in front of the command: -- {word} ...")
         return super().parse_args(ctx, args[:at])
 
 
-@click.command("check", cls=SuiteFirst, options_metavar="[OPTIONS] -- COMMAND ...")
+def _program(args: list[str]) -> str | None:
+    """The first of the words, if it can only be a command whose `--` was forgotten."""
+    words = [word for word in args[:2] if word not in SUITES]
+    return words[0] if words and not words[0].startswith("-") and shutil.which(words[0]) else None
+
+
+@click.command("check", cls=SuiteFirst)
 @click.argument("suite", required=False, default="quick", type=click.Choice(SUITES), metavar="[SUITE]")
 @click.option("--only", multiple=True, metavar="GLOB", help="These cases alone, of whatever suite; may be repeated.")
 @click.option("--skip", multiple=True, metavar="GLOB", help="Not these cases; may be repeated.")
@@ -149,7 +160,8 @@ def _check(options: CheckOptions) -> None:
     if options.gateway is not None and options.command:
         raise UsageError("--gateway checks a gateway, and runs no command")
     if options.command and shutil.which(options.command[0]) is None:
-        raise UsageError(f"{options.command[0]}: no such command")
+        there = Path(options.command[0]).is_file()
+        raise UsageError(f"{options.command[0]}: {'it is not executable' if there else 'no such command'}")
     times = {"--timeout": options.timeout, "--up-to": options.up_to, "--patience": options.patience}
     for option, seconds in times.items():
         if seconds is not None and not 0 < seconds < ENDLESS:

@@ -25,6 +25,8 @@ SHOWN = 0.5
 """Seconds that the longest time of a scenario takes in the demo, half of the stream, if it is longer than that."""
 PATIENCE = 1.0
 """Seconds for which the demo's client waits beyond twice what the stream takes by itself."""
+BEYOND = {"age", "keepalive"}
+"""What is about a connection that outlives an exchange: its times are not those that one exchange has to show."""
 MOST_BEFORE = 32
 """Requests that the demo sends first, to get to the one that a rule takes."""
 
@@ -113,7 +115,7 @@ class Plan:
 def plan(scenario: Scenario, speed: float | None = None) -> Plan:
     """`speed`: as of `run`; None chooses one at which the scenario fits into a few seconds."""
     question, protocol, before = _taken(scenario) or (_preferred(scenario)[0], "http/1.1", -1)
-    longest = max(_durations(dump(scenario)), default=0.0)
+    longest = _longest(scenario)
     stretched = longest > SHOWN
     pace = 2 * longest / EVENTS if stretched else GAP
     chosen = speed if speed is not None else longest / SHOWN if stretched else 1.0
@@ -182,6 +184,14 @@ def _looks_for(fault: FaultSpec) -> str:
     """The type of event at which it acts, "" for none."""
     pairs = fault.at.json if fault.at is not None else None
     return str(dict(pairs or ()).get("type", ""))
+
+
+def _longest(scenario: Scenario) -> float:
+    """Seconds of the longest time to be shown, 0 for none: of an exchange if it has one, else of its connection."""
+    plain = dump(scenario)
+    faults = [fault for one in plain.get("connections", []) for fault in one["faults"] if not fault.keys() & BEYOND]
+    shown = max(_durations({**plain, "connections": faults}), default=0.0)
+    return shown if shown > SHOWN else max(_durations(plain), default=0.0)
 
 
 def _durations(plain: object) -> Iterator[float]:

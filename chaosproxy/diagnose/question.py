@@ -86,7 +86,7 @@ def _hop(text: str) -> Hop:
         parts = urlsplit(url)
     except ValueError as error:
         raise UsageError(f"URL {url!r}: {error}") from error
-    address = parse_upstream(f"{parts.scheme}://{parts.netloc}", "URL")
+    address = parse_upstream(f"{parts.scheme}://{parts.netloc}" if parts.netloc else url, "URL")
     target = _quoted(parts.path) or ("/" if parts.query else "")
     return Hop(name, address, f"{target}?{_quoted(parts.query)}" if parts.query else target)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from chaosproxy.scenario.trouble import nearest
 
-FEW = 6
+FEW = 8
 """So many names are listed by a message."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*", re.ASCII)
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -54,11 +54,12 @@ def find(name_or_path: str | Path) -> Path:
 
 
 def unknown(name: str) -> str:
-    """What to say of a name that no shipped scenario has: those that begin with it, or the nearest, and what lists them
-    all."""
+    """What to say of a name that no shipped scenario has: those that begin with it or have it as a word, or the nearest,
+    and what lists them all."""
     known = shipped()
-    kin = [one for one in known if one.startswith(f"{name}-")]
-    if kin and len(kin) <= FEW:
-        return f"no shipped scenario is called {name!r}; there are {', '.join(kin)}"
+    kin = [one for one in known if one.startswith(f"{name}-")] or [one for one in known if name in one.split("-")]
+    if kin:
+        others = f" and {len(kin) - FEW} others" if len(kin) > FEW else ""
+        return f"no shipped scenario is called {name!r}; there are {', '.join(kin[:FEW])}{others}"
     help_ = "`chaosproxy scenarios` lists them" if known else "none is installed here"
     return f"no shipped scenario is called {name!r};{nearest(name, known)} {help_}"

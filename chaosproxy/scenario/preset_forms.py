@@ -74,10 +74,25 @@ def preset_adapter(spec: type[Preset]) -> TypeAdapter[Any]:
 
 
 def unknown_preset(name: object) -> str:
-    """The complaint about what is no preset's name; of a machine without its version, the versions there are."""
+    """The complaint about what is no preset's name; of a vendor, or a machine without its version, those there are."""
     if not isinstance(name, str):
-        return f"preset: found {found(name)}; expected the name of a preset (`chaosproxy scenarios presets` lists them)"
-    versions = [one for one, spec in PRESETS.items() if name == family_of(spec) or one.startswith(f"{name}-")]
-    if versions:
-        return f"unknown preset {found(name)}; there are {', '.join(sorted(versions))}, which differ"
+        return (
+            f"preset: found {found(name)}; expected the name of a preset (`chaosproxy scenarios presets` lists them), "
+            "and its parameters beside it: {preset: NAME, parameter: value}"
+        )
+    kin = [one for one, spec in PRESETS.items() if name == family_of(spec) or one.startswith(f"{name}-")]
+    kin = kin or [one for one in PRESETS if name in one.split("-")]
+    if kin:
+        return f"unknown preset {found(name)}; there are {', '.join(sorted(kin))}, which differ"
     return f"unknown preset {found(name)};{nearest(name, PRESETS)} `chaosproxy scenarios presets` lists them"
+
+
+def is_preset(value: object) -> bool:
+    """Whether it is a preset's bare name, or a mapping with one in front of its parameters."""
+    return isinstance(name := next(iter(value), None) if isinstance(value, dict) else value, str) and name in PRESETS
+
+
+def not_a_fault(name: object) -> str:
+    """The complaint about a preset where faults stand; `name` is what it is called there."""
+    known = name if is_preset(name) and isinstance(name, str) else "NAME"
+    return f"a preset is a hop, and no fault: it stands under `hops:`, as - preset: {known}"

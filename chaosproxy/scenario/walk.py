@@ -16,7 +16,7 @@ from chaosproxy.scenario.check_forms import check_adapter
 from chaosproxy.scenario.fault_forms import fault_adapter
 from chaosproxy.scenario.leaves import found
 from chaosproxy.scenario.nodes import Path
-from chaosproxy.scenario.preset_forms import Used, preset_adapter, unknown_preset
+from chaosproxy.scenario.preset_forms import Used, is_preset, not_a_fault, preset_adapter, unknown_preset
 from chaosproxy.scenario.reading import Reader, unknown_name
 from chaosproxy.scenario.schema import Connection, ConnectionMatch, Expectation, Hop, Rule
 from chaosproxy.scenario.values import UNSET
@@ -38,6 +38,11 @@ def _usable(value: object) -> dict[str, Any]:
     keys = {*document.RULE_KEYS, "rules", "connections", "expect"} - {"match", "nth", "probability", "records", "mount"}
     given = value if isinstance(value, dict) else {}
     return {key: one for key, one in given.items() if key in keys and isinstance(one, list)}
+
+
+def _first(value: Any) -> Any:
+    """The word itself, or the first key of a mapping."""
+    return value if isinstance(value, str) else next(iter(value))
 
 
 class Walk:
@@ -104,6 +109,10 @@ class Walk:
     def _hop(self, value: object, path: Path, *, first: bool, last: bool) -> tuple[Hop, list[Path]]:
         if isinstance(value, dict) and "preset" in value:
             return self._preset(value, path, first=first, last=last)
+        if is_preset(value):
+            said = f"a hop that is a preset says so: write preset: {_first(value)}, and its parameters beside it"
+            self._reader.complain(said, path)
+            return Hop(), []
         given = self._reader.part(document.HOP, value, path)
         usable = _usable(value) if given is None else given
         faults, paths = self._faults(usable.get("faults", []), (*path, "faults"))
@@ -170,6 +179,12 @@ class Walk:
 
     def _fault(self, value: object, path: Path) -> FaultSpec | None:
         if value is UNSET:
+            return None
+        if isinstance(value, dict) and "preset" in value:
+            self._reader.complain(not_a_fault(value["preset"]), (*path, "preset"), key=True)
+            return None
+        if is_preset(value) and (name := _first(value)) not in catalogue.names():
+            self._reader.complain(not_a_fault(name), path)
             return None
         if not isinstance(value, dict) or len(value) != 1:
             what = f"a mapping with {len(value)} keys" if isinstance(value, dict) else found(value)

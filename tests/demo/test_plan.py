@@ -70,6 +70,14 @@ def test_long_times_take_half_of_the_stream_at_a_speed_of_their_own():
     assert made.patience > 2 * made.length
 
 
+def test_a_connection_that_is_kept_for_an_hour_does_not_hurry_what_happens_in_an_exchange():
+    kept = [{"faults": [{"age": {"max": "1h"}}, {"keepalive": {"close_after": "2h"}}]}]
+    scenario = {"version": 1, "connections": kept}
+    assert plan(load({**scenario, "faults": [{"timeout": {"idle": "60s"}}]})).longest == 60
+    assert plan(load({**scenario, "connections": [*kept, {"faults": [{"latency": "90s"}]}]})).longest == 90
+    assert plan(load(scenario)).longest == 7200
+
+
 def test_at_a_given_speed_the_stream_is_as_much_longer():
     scenario = load(rules({"faults": [{"timeout": {"idle": "5s"}}]}))
     made = plan(scenario, speed=1)

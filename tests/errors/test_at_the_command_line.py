@@ -187,6 +187,16 @@ SAID = {
         2,
         "URL 'http://x/?a=b': only a host, a port and a path prefix can stand here, as in http://HOST:PORT/PREFIX\n",
     ),
+    "a hop without its scheme": (
+        ("diagnose", "127.0.0.1:8000/sse"),
+        2,
+        f"URL '127.0.0.1:8000/sse': {URL}\n",
+    ),
+    "a vendor in place of its machine": (
+        ("scenarios", "alb"),
+        2,
+        "no shipped scenario is called 'alb'; there are aws-alb, gcp-alb\n",
+    ),
     "the health of something else": (("healthcheck", "ftp://x"), 2, f"URL 'ftp://x': {URL}\n"),
 }
 
