@@ -50,7 +50,7 @@ class LazyTimeout(RunningTimeout):
         return (data,)
 
     def _move(self, now: float) -> None:
-        if now + self._limit - self._limits[TIMER] >= self._lazy:
+        if abs(now + self._limit - self._limits[TIMER]) >= self._lazy:
             self._limits[TIMER] = now + self._limit
         self.due = min(self._limits.values())
 

@@ -1,5 +1,6 @@
 """`timeout`: each limit, from when it counts, what stops it, what it ignores, and how it ends."""
 
+import math
 from random import Random
 
 import pytest
@@ -82,6 +83,13 @@ def test_the_head_moves_it_too_but_not_by_less(play):
     assert play([lazy], [(2.5, SSE)]).head[1].status == 504
     alone = Timeout(between_bytes=2.0, lazy=0.3)
     assert play([alone], [(0.2, SSE)]).end[0] == 2.2
+
+
+@pytest.mark.parametrize("first_byte", [60.0, math.inf])
+def test_the_head_moves_it_forward_where_the_next_byte_has_less_time(play, first_byte):
+    lazy = Timeout(first_byte=first_byte, between_bytes=2.0, lazy=0.3)
+    assert play([lazy], [(0.5, SSE)]).fired == over("between_bytes", 2.5, after="2s")
+    assert play([lazy], [(0.5, SSE), (1.0, b"data: 1\n\n")]).fired == over("between_bytes", 3.0, after="2s")
 
 
 def test_a_lazy_timer_stands_still_while_the_output_is_blocked(play):
