@@ -1,7 +1,7 @@
 """What stands in front of servers in a Kubernetes cluster: the ingress controller of nginx, a mesh of Envoys.
 
 They are nginx and Envoy with other defaults, and so are their presets; of the controller the parameters are the keys of its
-ConfigMap, with `_` for `-`. Must not know: how nginx and Envoy behave.
+ConfigMap, with `_` for `-`. Must not know: how these two behave.
 """
 
 from collections.abc import Sequence
