@@ -81,8 +81,9 @@ class Buffer(FaultSpec):
             found.append((("holds",), "a rest is of one size of buffer: give `bytes`, and nothing else that releases"))
         elif self.counts_head and (not self.sizes or self.until_end):
             found.append((("counts_head",), "the head counts in the first of `bytes`; give some"))
-        if self.holds_head and self.way is Way.REQUEST:
-            found.append((("holds_head",), "the head of a request is held by `hold_head`"))
+        if self.way is Way.REQUEST and (self.holds_head or self.counts_head):
+            key = "holds_head" if self.holds_head else "counts_head"
+            found.append(((key,), "of a request the head is no matter of a buffer; it is held by `hold_head`"))
         if min(self.sizes, default=1) < 1:
             found.append((("bytes",), "a threshold is at least one byte"))
         if self.limit is not None and not self.until_end and max(self.sizes, default=0) > self.limit:

@@ -43,7 +43,7 @@ class ChunkSyntax(FaultSpec):
 
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         found: list[tuple[tuple[str, ...], str]] = []
-        if not self._words and self.extension is None and self.on_abort is None:
+        if not self._words and self.extension is None and not self.on_abort:
             found.append(((), f"nothing to spell; expected one of {', '.join(_NAMES)}"))
         if self.extension is not None and not (
             self.extension and self.extension.isascii() and self.extension.isprintable()

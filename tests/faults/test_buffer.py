@@ -352,6 +352,7 @@ def test_with_a_flush_every_two_seconds_it_survives_in_bursts(play):
         ({"events": 3, "holds": "rest"}, ("holds",), "one size of buffer"),
         ({"bytes": 9, "holds": "rest", "holds_head": True}, ("holds",), "one size of buffer"),
         ({"bytes": 9, "holds_head": True, "way": Way.REQUEST}, ("holds_head",), "`hold_head`"),
+        ({"bytes": 9, "counts_head": True, "way": Way.REQUEST}, ("counts_head",), "`hold_head`"),
         ({"bytes": (1, 2), "holds": "rest"}, ("holds",), "one size of buffer"),
         ({"bytes": 9, "every": 1.0, "holds": "rest"}, ("holds",), "one size of buffer"),
         ({"bytes": 4096, "limit": 1024}, ("limit",), "4KiB can never be reached with a limit of 1KiB"),

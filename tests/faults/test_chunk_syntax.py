@@ -51,6 +51,7 @@ def test_what_every_fault_stands(spec):
     [
         ("chunk_syntax: {}", 19, "expected one of zeros, spaces, extension, trailers, empty_size, bare_lf"),
         ("chunk_syntax: {bare_lf: false}", 19, "nothing to spell"),
+        ('chunk_syntax: {on_abort: ""}', 19, "nothing to spell"),
         ("chunk_syntax: 0", 19, "1 or more"),
         ("chunk_syntax: {spaces: many}", 28, "true or false or a whole number"),
         ("chunk_syntax: {empty_size: 0}", 32, "1 or more"),
