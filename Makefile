@@ -66,7 +66,7 @@ COVERED := chaosproxy/model/*,chaosproxy/framing/*,chaosproxy/chain/*,chaosproxy
 COVERING := tests/model tests/framing tests/chain tests/faults tests/scenario tests/presets tests/judging tests/journal tests/testing tests/errors \
 	tests/virtual/test_lane.py tests/virtual/test_expectations.py \
 	tests/loopback/test_accept.py tests/loopback/test_lifetimes.py tests/loopback/test_tls_faults.py \
-	tests/cli/test_own_faults.py tests/docs/test_fault_pages.py
+	tests/docs/test_fault_pages.py tests/docs/test_preset_pages.py
 
 coverage: install
 	$(BIN)/python -m coverage run -m pytest $(COVERING) $(PYTEST_ARGS)

@@ -38,6 +38,7 @@ def same(default: str, value: str) -> bool:
 
 @pytest.mark.parametrize("name", sorted(MANAGED))
 def test_each_figure_has_its_page_unless_it_is_known_from_none(name):
+    assert len(MANAGED[name].sources) > 1
     for one in MANAGED[name].sources:
         assert one.says.endswith((".", ".)")), one
         assert one.where.startswith("https://") or (not one.where and one.grade not in ("documented", "quoted")), one
