@@ -141,8 +141,6 @@ def _fits(kind: Any, given: object) -> bool:
         return given in arguments
     if kind is float:
         return isinstance(given, int | float) and not isinstance(given, bool)
-    if kind in {object, Any}:
-        return True
     return isinstance(given, origin or kind)
 
 
