@@ -1,6 +1,6 @@
 """Takes the coding off a body, and finds its records.
 
-Rules: a coding that is broken or not known hides what follows, as it does from every client; nothing raises. Must not
+Rules: a coding that is broken or not known, or unpacks without measure, hides what follows; nothing raises, or grows. Must not
 know: where time comes from.
 """
 
@@ -15,7 +15,7 @@ from chaosproxy.model.messages import ResponseHead
 CODED = {b"gzip": zlib.MAX_WBITS + 16, b"x-gzip": zlib.MAX_WBITS + 16, b"deflate": zlib.MAX_WBITS}
 
 KEPT = 4 * 1024 * 1024
-"""Bytes of text, or a piece more."""
+"""Bytes of text; also of what a single piece may unpack to."""
 
 
 class Body:
@@ -47,8 +47,7 @@ class Body:
         text = self._decoded(payload)
         events = 0
         if text:
-            if len(self._text) < KEPT:
-                self._text += text
+            self._text += text[: KEPT - len(self._text)]
             if self._records is not None and self._units is not None:
                 events = len(self._records.feed(text))
                 self._whole = (0, *self._units.feed(text))[-1] == len(text)
@@ -60,7 +59,9 @@ class Body:
         if self._decoder is None:
             return payload
         try:
-            return self._decoder.decompress(payload)
+            text = self._decoder.decompress(payload, KEPT)
         except zlib.error:
             self._readable = False
             return b""
+        self._readable = not self._decoder.unconsumed_tail
+        return text

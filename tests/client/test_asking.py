@@ -7,6 +7,7 @@ import trio
 
 from chaosproxy.client.answer import GAVE_UP
 from chaosproxy.client.asking import Peer, ask
+from chaosproxy.client.body import KEPT
 from chaosproxy.model.messages import RequestHead
 from chaosproxy.model.vocabulary import Framing
 from chaosproxy.testing.h2_origin import h2_origin
@@ -94,6 +95,13 @@ async def test_an_event_counts_when_it_can_be_decoded():
 async def test_a_broken_coding_ends_the_events_and_nothing_else():
     answer, _ = await asked(GZIP, chunk(b"not gzip"), chunk(b"at all"), LAST)
     assert (answer.end, answer.events, answer.text) == ("clean", [], b"")
+
+
+async def test_what_unpacks_without_measure_is_cut_short():
+    encoder = zlib.compressobj(wbits=zlib.MAX_WBITS + 16)
+    packed = encoder.compress(b" " * (3 * KEPT)) + encoder.flush()
+    answer, _ = await asked(GZIP, chunk(packed), LAST)
+    assert (answer.end, len(answer.text), sum(piece.text for piece in answer.pieces)) == ("clean", KEPT, KEPT)
 
 
 async def test_a_coding_that_was_not_asked_for_has_no_events():
