@@ -228,7 +228,8 @@ def _say(card: "Card", options: CheckOptions) -> int:
         if file is not None:
             save(file, pieces(card))
     if options.json:
-        click.echo(json.dumps(card.as_json(), ensure_ascii=False))
+        said = json.dumps(card.as_json(), ensure_ascii=False)
+        click.echo(said.encode(errors="backslashreplace"))  # half a surrogate pair that a client has told is escaped
     else:
         show(shown.painted(card, paint()))
     return 1 if card.bad else 0

@@ -112,6 +112,12 @@ def test_what_is_asked_wrongly_is_said_before_anything_runs(arguments, said, cap
     assert said in capsys.readouterr().err
 
 
+def test_half_a_character_of_a_client_s_json_is_told_as_it_was(capsys):
+    says = r"""print('{"text": "", "outcome": "raised", "error": "half \\ud83d"}')"""
+    assert status_of(["check", "--only", "whole", "--json", "--", sys.executable, "-c", says]) == 1
+    assert json.loads(capsys.readouterr().out)["cases"][0]["seen"].startswith("half \ud83d")
+
+
 def test_the_cases_are_listed(capsys):
     assert status_of(["check", "full", "--list"]) == 0
     listed = capsys.readouterr().out.splitlines()
