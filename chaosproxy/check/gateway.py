@@ -22,7 +22,7 @@ from chaosproxy.check.told import Told
 from chaosproxy.client.answer import Answer
 from chaosproxy.client.asking import Peer, ask
 from chaosproxy.embedded.opened import OpenProxy, open_proxy
-from chaosproxy.errors import UsageError
+from chaosproxy.errors import UpstreamFault, UsageError
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.words import ms
 from chaosproxy.model.messages import RequestHead
@@ -116,7 +116,10 @@ class GatewayExamination:
 
             async def asking() -> None:
                 peer = Peer(gateway.host, gateway.port, protocol, context)
-                answers.append(await ask(peer, head, QUESTION, self.patience, seen))
+                try:
+                    answers.append(await ask(peer, head, QUESTION, self.patience, seen))
+                except UpstreamFault as fault:
+                    raise UpstreamFault(_unreachable(str(fault))) from fault
                 enough.set()
 
             nursery.start_soon(asking)
@@ -124,6 +127,12 @@ class GatewayExamination:
             left = time.time()
             nursery.cancel_scope.cancel()
         return (answers[0], None) if answers else (Answer(protocol), left)
+
+
+def _unreachable(said: str) -> str:
+    """A dial names options of the proxy's, which there are not here."""
+    reason, hint, _ = said.partition("; --upstream-ca ")
+    return f"{reason}; SSL_CERT_FILE names whom to trust" if hint else said
 
 
 def _judge(case: Case, answer: Answer, facts: Facts, records: Sequence[ExchangeRecord], left: float | None) -> Judged:

@@ -105,6 +105,18 @@ def test_what_nobody_listens_at_is_said(capsys):
     assert "chaosproxy: " in capsys.readouterr().err
 
 
+def test_whose_certificate_is_not_trusted_is_told_how_it_would_be(capsys):
+    async def run():
+        async with open_proxy(upstream=f"http://127.0.0.1:{free_port()}", tls="auto") as gateway:
+            arguments = ["check", "--gateway", gateway.url, "--listen", "127.0.0.1:0"]
+            return await trio.to_thread.run_sync(status_of, arguments)
+
+    assert trio.run(run) == 3
+    said = capsys.readouterr().err
+    assert "certificate refused" in said
+    assert said.endswith("; SSL_CERT_FILE names whom to trust\n")
+
+
 def test_its_cases_are_listed_and_a_command_beside_it_is_a_mistake(capsys):
     assert status_of(["check", "--gateway", "http://127.0.0.1:1", "--list"]) == 0
     assert "gateway-abort" in capsys.readouterr().out
