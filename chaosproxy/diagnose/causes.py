@@ -38,7 +38,7 @@ MENDS: dict[tuple[Cause, Maker], str] = {
     (Cause.BUFFER, Maker.CADDY): "Caddy: `flush_interval -1` in `reverse_proxy`",
     (Cause.BUFFER, Maker.TRAEFIK): "Traefik: no `buffering` middleware on this route, `flushInterval: -1` in the service",
     (Cause.BUFFER, Maker.APACHE): "Apache: `ProxyPass ... flushpackets=on`",
-    (Cause.BUFFER, Maker.SQUID): "Squid: `read_ahead_gap` and `buffered_logs` do not help; send streams past it",
+    (Cause.BUFFER, Maker.SQUID): "Squid: `read_ahead_gap` does not help; send streams past it",
     (Cause.BUFFER, Maker.APPLICATION): "the application: write and flush each event by itself, without a buffered writer "
     "or a middleware that gathers",
     (Cause.BUFFER, Maker.UNKNOWN): "no response buffering on this route (nginx: `proxy_buffering off;`, Caddy: "
