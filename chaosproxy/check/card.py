@@ -11,7 +11,7 @@ from typing import Any
 import trio
 
 from chaosproxy.check.busy import Lateness
-from chaosproxy.check.case import Case
+from chaosproxy.check.case import Case, in_seconds
 from chaosproxy.check.client import Client
 from chaosproxy.check.facts import Facts
 from chaosproxy.check.judge import Judged, Setting, beside, judge, prints_as_it_reads
@@ -20,6 +20,8 @@ from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.units import show_duration
 
 OF_TIME = frozenset({"hangs", "loops", "late", "raised"})
+SHARE = 0.05
+"""Of the silence that a client is to bear: by less than that the machine may be late, and its patience is judged."""
 BASELINE = "whole"
 NO_TIMEOUT = "say --timeout D, the timeout that the client has been given"
 
@@ -176,9 +178,15 @@ class Examination:
         return bool(why)
 
     def _doubtful(self, result: Result) -> bool:
-        if result.observed is None or result.judged.good is not False or result.observed.late < self.limits.busy:
+        if result.observed is None or result.judged.good is not False:
             return False
-        return result.judged.verdict in OF_TIME or result.case.waits
+        if result.observed.late < self.limits.busy:
+            return False
+        if result.case.waits:
+            return True
+        # Who had ten minutes was not kept from anything by a second.
+        given = in_seconds(result.case.silence, self.limits.timeout)
+        return result.judged.verdict in OF_TIME and result.observed.late >= given * SHARE
 
     def _settled(self, result: Result) -> Result:
         """Of a case that was run again, alone."""
