@@ -77,7 +77,7 @@ differential: install $(PEERS)
 	$(BIN)/python -m tests.differential --write
 
 # The clients have an environment of their own, in .venv-clients; an hour on two processors. `--missing` goes on where a run
-# was broken off, a row's name runs that row alone.
+# was broken off, a row's name runs that row alone; `--suite slow` is ten minutes more, without time-outs.
 client-matrix: install
 	$(BIN)/python -m docs.matrix $(MATRIX_ARGS)
 

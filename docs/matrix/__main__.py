@@ -13,10 +13,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from chaosproxy.check.table import CASES
 from docs.matrix import page
 from docs.matrix.clients import CLIENTS, Client, command
 from docs.matrix.install import install, versions
@@ -32,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """As a command line says."""
     parser = argparse.ArgumentParser(prog="python -m docs.matrix", description=__doc__)
     parser.add_argument("clients", nargs="*", help="globs of rows, such as 'openai_*.py'; default all")
-    parser.add_argument("--suite", default="full")
+    parser.add_argument("--suite", default="full", help="slow: without a time-out, all of them at once")
     parser.add_argument("--only", action="append", default=[], help="these cases alone; what is known of others stays")
     parser.add_argument("--timeout", type=float, default=3.0, help="that clients are given, in seconds")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="cases side by side")
@@ -45,43 +47,64 @@ def main(arguments: Sequence[str] | None = None) -> int:
         install()
         date = dt.datetime.now(dt.UTC).date().isoformat()
         said |= {"date": date, "timeout": options.timeout, "versions": versions()}
-        for client in _wanted(options, said):
-            if client.program and not shutil.which(client.program):
-                print(f"{client.name}: there is no {client.program} here; left out", file=sys.stderr)
-                continue
-            before = said["clients"].get(client.name) if options.only else None
-            said["clients"][client.name] = _joined(before, _card(client, options))
-            _write(FILE, said)
+        if options.suite == "slow":
+            _all_at_once(options, said)
+        else:
+            _one_by_one(options, said)
     page.write(said)
     return 0
 
 
-def _wanted(options: argparse.Namespace, said: Mapping[str, Any]) -> list[Client]:
-    return [
-        client
-        for client in CLIENTS
-        if not options.clients or any(fnmatchcase(client.name, glob) for glob in options.clients)
-        if not options.missing or client.name not in said["clients"]
-    ]
+def _one_by_one(options: argparse.Namespace, said: dict[str, Any]) -> None:
+    options.given = options.timeout
+    for client in _wanted(options, said["clients"]):
+        before = said["clients"].get(client.name) if options.only else None
+        said["clients"][client.name] = _joined(before, _card(client, options))
+        _write(FILE, said)
+
+
+def _all_at_once(options: argparse.Namespace, said: dict[str, Any]) -> None:
+    """They only wait."""
+    options.given, options.jobs = None, len(CASES)
+    cards = said.setdefault("defaults", {})
+    wanted = _wanted(options, cards)
+    with ThreadPoolExecutor(len(wanted) or 1) as pool:
+        for client, card in zip(wanted, pool.map(lambda client: _card(client, options), wanted), strict=True):
+            cards[client.name] = _joined(cards.get(client.name) if options.only else None, card)
+            _write(FILE, said)
+
+
+def _wanted(options: argparse.Namespace, known: Mapping[str, Any]) -> list[Client]:
+    wanted = []
+    for client in CLIENTS:
+        if options.clients and not any(fnmatchcase(client.name, glob) for glob in options.clients):
+            continue
+        if options.missing and client.name in known:
+            continue
+        if client.program and not shutil.which(client.program):
+            print(f"{client.name}: there is no {client.program} here; left out", file=sys.stderr)
+            continue
+        wanted.append(client)
+    return wanted
 
 
 def _card(client: Client, options: argparse.Namespace) -> dict[str, Any]:
     """What the command says of one client; of HTTP/2 where it speaks that."""
     began = time.monotonic()
-    print(f"{client.name} ...", end="", file=sys.stderr, flush=True)
     card = _asked(client, options, *(word for case in options.only for word in ("--only", case)))
-    if client.h2 and not options.only:
+    if client.h2 and options.suite != "slow" and not options.only:
         card = _joined(card, _asked(client, options, "--tls", "--only", "h2-*"))
     took = time.monotonic() - began
-    print(f" {len(card['cases'])} cases in {took:.0f} s", file=sys.stderr, flush=True)
+    print(f"{client.name}: {len(card['cases'])} cases in {took:.0f} s", file=sys.stderr, flush=True)
     cases = [{key: seen[key] for key in KEPT if key in seen} for seen in card["cases"]]
     return {"suite": card["suite"], "seconds": round(took), "cases": cases}
 
 
 def _asked(client: Client, options: argparse.Namespace, *further: str) -> dict[str, Any]:
     argv = [sys.executable, "-m", "chaosproxy", "check", options.suite, "--json", "--jobs", str(options.jobs)]
-    argv += ["--timeout", f"{options.timeout:g}s", *(["--tls"] if options.tls else []), *further]
-    done = subprocess.run([*argv, "--", *command(client, options.timeout)], stdout=subprocess.PIPE, check=False)
+    argv += [f"--timeout={options.given:g}s"] if options.given else []
+    argv += [*(["--tls"] if options.tls else []), *further]
+    done = subprocess.run([*argv, "--", *command(client, options.given)], stdout=subprocess.PIPE, check=False)
     if done.returncode not in GOOD_OR_BAD:
         raise SystemExit(f"the card of {client.name} ended with status {done.returncode}")
     card: dict[str, Any] = json.loads(done.stdout)

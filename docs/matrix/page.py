@@ -9,8 +9,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from docs.matrix.clients import CLIENTS, ROOT
+from docs.matrix.clients import CLIENTS, ROOT, Client
 from docs.matrix.compared import Cell, Found, cells, measured
+from docs.matrix.defaults import defaults
 
 PAGE = ROOT / "docs" / "client-matrix.md"
 _HEAD = """<!-- Made by `make client-matrix`. -->
@@ -33,9 +34,7 @@ On 2026-11-30 the same clients at the same versions were measured without this t
 
 def page(said: Mapping[str, Any]) -> str:
     """All of it; `said` is what `client-matrix.json` has."""
-    found: Found = {
-        name: {seen["case"]: seen for seen in card["cases"]} for name, card in said["clients"].items() if card["cases"]
-    }
+    found = _by_case(said["clients"])
     parts = [_HEAD.format(many=len(found), date=said["date"]), _ABOUT_TIME.format(seconds=said["timeout"])]
     longest = sorted(said["clients"].values(), key=lambda card: -len(card["cases"]))
     cases = list({seen["case"]: seen for card in longest for seen in card["cases"]}.values())
@@ -43,8 +42,14 @@ def page(said: Mapping[str, Any]) -> str:
         columns = [case for case in dict.fromkeys(seen["case"] for seen in group) if _asked(found, case)]
         if columns:
             parts.append(f"## {theme[0].upper()}{theme[1:]}\n\n{_table(found, columns)}")
+    if "defaults" in said:
+        parts.append(defaults(_by_case(said["defaults"]), [(client.name, _row(client)) for client in CLIENTS]))
     parts += [_beside(list(cells(found))), _versions(said["versions"])]
     return "\n".join(parts)
+
+
+def _by_case(cards: Mapping[str, Any]) -> Found:
+    return {name: {seen["case"]: seen for seen in card["cases"]} for name, card in cards.items() if card["cases"]}
 
 
 def _asked(found: Found, case: str) -> bool:
@@ -57,9 +62,12 @@ def _table(found: Found, columns: list[str]) -> str:
     for client in CLIENTS:
         if client.name in found:
             shown = [_shown(found[client.name].get(case)) for case in columns]
-            name = f"[{client.what}](examples/clients/{client.probe.name})"
-            lines.append(f"| {name} | {' | '.join(shown)} |")
+            lines.append(f"| {_row(client)} | {' | '.join(shown)} |")
     return "\n".join(lines) + "\n"
+
+
+def _row(client: Client) -> str:
+    return f"[{client.what}](examples/clients/{client.probe.name})"
 
 
 def _ran(seen: Mapping[str, Any] | None) -> bool:
