@@ -9,16 +9,17 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from chaosproxy.cli.ready import check
 from chaosproxy.cli.run import DurationType
-from chaosproxy.errors import UsageError, first_of
+from chaosproxy.cli.until_ended import run
+from chaosproxy.errors import UsageError
 from chaosproxy.model.units import ENDLESS, show_duration
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 SUITES = ("quick", "full", "slow", "timeouts")
 PATH = click.Path(path_type=Path, dir_okay=False)
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,22 +186,8 @@ def _examined(options: CheckOptions, cases: tuple["Case", ...]) -> "Card":
     jobs = options.jobs or (len(cases) if options.suite == "slow" else max(2, os.cpu_count() or 2))
     client = Command(options.command)
     with _progress() as progress:
-        card = _run(Examination(client, cases, options.suite, limits, max(1, jobs), options.tls, progress).run)
+        card = run(Examination(client, cases, options.suite, limits, max(1, jobs), options.tls, progress).run)
     return replace(card, client=shlex.join(options.command))
-
-
-def _run(main: Callable[[], Awaitable[T]]) -> T:
-    import trio  # noqa: PLC0415 - `--help` does without it
-
-    try:
-        return trio.run(main)
-    except BaseExceptionGroup as group:
-        if group.subgroup(KeyboardInterrupt) is not None:
-            raise click.Abort from None  # it comes in a group where several tasks ran
-        unusable = first_of(UsageError, group)
-        if unusable is None:
-            raise
-        raise unusable from None
 
 
 def _known(options: CheckOptions, card: "Card") -> "Card":
@@ -250,7 +236,7 @@ def _gateway(options: CheckOptions, url: str) -> int:
     _check(options)
     _some(cases)
     address = parse_upstream(url, "--gateway")
-    card = _run(GatewayExamination(address, options.listen, options.path, cases).run)
+    card = run(GatewayExamination(address, options.listen, options.path, cases).run)
     return _say(_known(options, replace(card, client=url)), options)
 
 
@@ -260,9 +246,13 @@ def _timeouts(options: CheckOptions) -> int:
     from chaosproxy.check.timeouts import SAID, Search  # noqa: PLC0415 - likewise
 
     _check(options)
+    given = {"--only": options.only, "--skip": options.skip, "--list": options.listed, "--baseline": options.baseline}
+    given |= {"--junit": options.junit, "--html": options.html, "--markdown": options.markdown, "--tls": options.tls}
+    if idle := [name for name, value in given.items() if value]:
+        raise UsageError(f"timeouts has no cases and no card: {', '.join(idle)} cannot stand beside it")
     if sys.stderr.isatty():
         click.echo(f"watching for {show_duration(options.up_to)} at most, all places at once", err=True)
-    found: Sequence[Found] = _run(Search(Command(options.command), options.up_to, options.patience).run)
+    found: Sequence[Found] = run(Search(Command(options.command), options.up_to, options.patience).run)
     if options.json:
         click.echo(json.dumps({"suite": "timeouts", "timeouts": [one.as_json() for one in found]}))
     else:

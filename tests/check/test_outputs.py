@@ -99,6 +99,10 @@ def test_what_is_known_does_not_fail_and_what_is_new_does(capsys, tmp_path):
         (["check", "true", "--now"], "write `--` in front of the command: -- true ..."),
         (["check", "full", "true"], "write `--` in front of the command: -- true ..."),
         (["check", "--", __file__], "it is not executable"),
+        (
+            ["check", "timeouts", "--only", "fin", "--html", "card.html", "--", "true"],
+            ": --only, --html cannot stand beside",
+        ),
         (["check", "--only", "fni", "--", "true"], "no case is called 'fni'"),
         (["check", "--timeout", "forever", "--", "true"], "--timeout forever: write a time that passes"),
         (["check", "--patience", "0s", "--", "true"], "--patience 0s: write a time that passes"),
