@@ -4,7 +4,6 @@ Rules: who ignores a signal, as `nohup` has us ignore SIGHUP, goes on ignoring i
 """
 
 import signal
-import threading
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -22,8 +21,7 @@ def run(main: Callable[[], Awaitable[T]]) -> T:
     import trio  # noqa: PLC0415 - `--help` does without it
 
     ours = [getattr(signal, name) for name in ENDS if hasattr(signal, name)]
-    hears = threading.current_thread() is threading.main_thread()  # the only one that signals are told to
-    taken = [number for number in ours if hears and signal.getsignal(number) is signal.SIG_DFL]
+    taken = [number for number in ours if _takes(number)]
 
     async def heard() -> None:
         with trio.open_signal_receiver(*taken) as signals:
@@ -47,3 +45,14 @@ def run(main: Callable[[], Awaitable[T]]) -> T:
         if known is None:
             raise
         raise known from None
+
+
+def _takes(number: signal.Signals) -> bool:
+    """Whether it would end us, and we are in the one thread that may ask to be told instead."""
+    if signal.getsignal(number) is not signal.SIG_DFL:
+        return False
+    try:
+        signal.signal(number, signal.SIG_DFL)
+    except ValueError:
+        return False  # some other thread
+    return True
