@@ -1,18 +1,17 @@
-"""What clients do that nobody has told a time-out, beside what was measured by hand.
+"""What clients do that have been told no time-out, beside what was measured by hand.
 
 Must not know: how a client is run.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from docs.matrix.compared import Found, Seen, by_hand
 
-WATCHED = 600
-"""Seconds for which a case of silence watches a client."""
+START = 10
+"""Seconds that the start of a client may have taken."""
 _HEAD = """## Without a time-out
 
-The suite `slow`: nobody has told the client a time-out. It is watched for ten minutes while not a byte comes (`default-head`), while nothing comes behind the sixth event (`default-idle`), and while nothing comes there but a comment every 15 s (`default-content`); it is given tokens for six minutes (`default-total`), and told to ask again in 61 s (`429-minute`). The seconds are those of the whole case, the start of the client among them; or until it asked again, where it did. By hand: after how many seconds it was seen to give up, or to ask again, when it was watched for 640 s; clients in Node were older then.
+The suite `slow`: nobody has told the client a time-out. It is watched for ten minutes while not a byte comes (`default-head`), while nothing comes behind the sixth event (`default-idle`), and while nothing comes there but a comment every 15 s (`default-content`); it is given tokens for six minutes (`default-total`), and told to ask again in 61 s (`429-minute`). The seconds are those of the whole case, the start of the client among them. By hand: after how many seconds it gave up, or asked again, when it was watched for 640 s; the clients in Node were of older versions then, and ran on Node 20.
 """
 
 
@@ -35,19 +34,25 @@ def _cells(name: str, case: str, seen: Seen | None) -> list[str]:
     return cells
 
 
-def _shown(seen: Mapping[str, Any]) -> str:
-    verdict = f"**{seen['verdict']}**" if seen["good"] is False else str(seen["verdict"])
+def _shown(seen: Seen) -> str:
     if seen["verdict"] == "not_applicable":
         return "-"
-    again = f", asked again behind {_seconds(seen['waits'][0]['waited'])}" if seen["waits"] else ""
-    return f"{verdict}{again or ', ' + _seconds(seen['seconds'])}"
+    verdict = f"**{seen['verdict']}**" if seen["good"] is False else str(seen["verdict"])
+    told = [wait for wait in seen["waits"] if wait["told"] is not None]
+    if told:
+        return f"{verdict}, asked again behind {_seconds(told[0]['waited'])}"
+    requests = f"{seen['requests']} requests in " if seen["requests"] > 1 else ""
+    return f"{verdict}, {requests}{_seconds(seen['seconds'])}"
 
 
-def gave_up(seen: Seen) -> float | None:
-    """Seconds until it gave up or asked again; None where it only waited."""
-    if seen["waits"]:
-        return float(seen["waits"][0]["waited"])
-    return None if seen["verdict"] == "hangs" else float(seen["seconds"])
+def as_by_hand(seen: Seen, seconds: float | None) -> bool:
+    """Whether a case of silence shows the same: it gave up then, or has asked again as often as it could by now."""
+    further, took = seen["requests"] - 1, seen["seconds"]
+    if seconds is None:
+        return not further and seen["verdict"] == "hangs"
+    if further:
+        return bool(further * seconds < took < (further + 1) * seconds)
+    return seen["verdict"] != "hangs" and seconds - 1 < took < seconds + START
 
 
 def _seconds(seconds: float | None) -> str:

@@ -8,12 +8,16 @@ import sys
 from chaosproxy.check.table import CASES
 from docs.matrix.__main__ import FILE
 from docs.matrix.clients import CLIENTS, PROBES
-from docs.matrix.compared import cells, measured
+from docs.matrix.compared import by_hand, cells, measured
+from docs.matrix.defaults import as_by_hand
 from docs.matrix.page import PAGE, page
 
 COMMON = {"answer.py", "answer.mjs", "chromium.html"}
 SAID = json.loads(FILE.read_text(encoding="utf-8"))
-FOUND = {name: {seen["case"]: seen for seen in card["cases"]} for name, card in SAID["clients"].items()}
+FOUND, DEFAULTS = (
+    {name: {seen["case"]: seen for seen in card["cases"]} for name, card in SAID[part].items()}
+    for part in ("clients", "defaults")
+)
 
 
 def test_the_page_is_the_one_that_is_made_of_the_run():
@@ -23,6 +27,19 @@ def test_the_page_is_the_one_that_is_made_of_the_run():
 def test_every_client_was_run_and_every_one_that_was_measured_is_among_them():
     names = {client.name for client in CLIENTS}
     assert set(FOUND) == names == set(measured()[1])
+
+
+def test_every_client_was_asked_everything():
+    asked = {case.id for case in CASES if case.suite != "slow"}
+    for name, cases in FOUND.items():
+        assert asked - cases.keys() == set(), name
+
+
+def test_clients_give_up_by_themselves_when_they_did_so_by_hand():
+    both = [(case, name, seconds) for case, clients in by_hand().items() for name, seconds in clients.items()]
+    assert {name for _, name, _ in both} == DEFAULTS.keys()
+    for case, name, seconds in both:
+        assert as_by_hand(DEFAULTS[name][case], seconds), (case, name)
 
 
 def test_each_difference_has_its_reason():
