@@ -5,7 +5,7 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-from chaosproxy.check.case import EVENT_STREAMS, Case
+from chaosproxy.check.case import EVENT_STREAMS, GRPC, Case
 from chaosproxy.check.table import CASES
 
 PAGE = Path(__file__).parent / "report-card.md"
@@ -43,7 +43,7 @@ def _about(case: Case) -> str:
     about = []
     if case.kinds == EVENT_STREAMS:
         about.append("event streams")
-    elif case.kinds:
+    elif case.kinds and case.kinds != GRPC:  # that stands above them
         about.append(f"asked for {', '.join(sorted(case.kinds))}")
     if case.protocol:
         about.append({"h2": "HTTP/2", "http/1.1": "HTTP/1.1"}[case.protocol])

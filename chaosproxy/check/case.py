@@ -24,13 +24,15 @@ VerdictName = Literal[
     "late",
     "not_applicable",
 ]
-Kind = Literal["chat", "completions", "responses", "messages", "gemini", "ollama", "sse", "other"]
+Kind = Literal["chat", "completions", "responses", "messages", "gemini", "ollama", "sse", "grpc", "other"]
 """What a client asks for, by the path of its request."""
 
 TEXT = "Twelve naïve words cross the wire: 雨 falls, 🚀 climbs, nobody stops."
 """What the server says, in twelve tokens, none of which stands in another; some have characters of several bytes."""
 EVENT_STREAMS: frozenset[Kind] = frozenset({"chat", "completions", "responses", "messages", "gemini", "sse", "other"})
 CHAT: frozenset[Kind] = frozenset({"chat"})
+GRPC: frozenset[Kind] = frozenset({"grpc"})
+"""Those alone are about gRPC, and are asked of a server that speaks it."""
 
 SAYS_SO: frozenset[VerdictName] = frozenset({"raised", "flagged"})
 """The answer is not whole, and the client says so."""
@@ -46,6 +48,7 @@ _PATHS: tuple[tuple[str, Kind], ...] = (
     (":streamGenerateContent", "gemini"),
     ("/api/chat", "ollama"),
     ("/sse", "sse"),
+    ("/chaosproxy.Check/Stream", "grpc"),
 )
 
 
@@ -74,7 +77,7 @@ class Case:
     source: str = ""
     """Where it was seen."""
     kinds: frozenset[Kind] = frozenset()
-    """The requests that it is about; empty: all."""
+    """The requests that it is about; empty: all but those of gRPC."""
     protocol: str = ""
     """`h2`: it is about HTTP/2; `http/1.1`: about the older one."""
     text: str = TEXT

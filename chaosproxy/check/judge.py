@@ -8,7 +8,7 @@ import re
 import signal
 from dataclasses import dataclass
 
-from chaosproxy.check.case import Case, Kind, VerdictName, in_seconds
+from chaosproxy.check.case import GRPC, Case, Kind, VerdictName, in_seconds
 from chaosproxy.check.facts import Facts
 from chaosproxy.check.told import Told, says_incomplete
 from chaosproxy.judging.words import ms
@@ -62,6 +62,8 @@ def judge(case: Case, told: Told, facts: Facts, setting: Setting) -> Judged:
 
 def beside(case: Case, kinds: frozenset[Kind], protocols: frozenset[str]) -> str:
     """Why the case is not about a client that asks for these."""
+    if not case.kinds and kinds == GRPC:
+        return "it asks for grpc: the case is about HTTP"
     if case.kinds and not case.kinds & kinds:
         return f"it asks for {', '.join(sorted(kinds))}: the case is about {', '.join(sorted(case.kinds))}"
     if case.protocol and case.protocol not in protocols:

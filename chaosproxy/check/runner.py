@@ -14,15 +14,17 @@ from email.utils import format_datetime
 import trio
 
 from chaosproxy.check.busy import Lateness
-from chaosproxy.check.case import Case, in_seconds, with_timeout
+from chaosproxy.check.case import GRPC, Case, in_seconds, with_timeout
 from chaosproxy.check.client import Address, Client, Watch
 from chaosproxy.check.facts import Facts, facts_of
+from chaosproxy.check.grpc_origin import GrpcOrigin, grpc_origin
 from chaosproxy.check.told import Told
 from chaosproxy.embedded.opened import OpenProxy, open_proxy
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.units import duration
 from chaosproxy.origin.question import Knobs
 from chaosproxy.origin.serving import OriginOptions, ServedOrigin, serving
+from chaosproxy.origin.words import Words
 from chaosproxy.scenario.load import load
 
 MOST_REQUESTS = 25
@@ -119,10 +121,15 @@ def _dated(scenario: str, lead: float) -> str:
 
 
 @contextlib.asynccontextmanager
-async def origin_for(case: Case, limits: Limits = UNTOLD) -> AsyncIterator[ServedOrigin]:
+async def origin_for(case: Case, limits: Limits = UNTOLD) -> AsyncIterator[ServedOrigin | GrpcOrigin]:
     """An origin that says what the case has it say, at its pace, whatever is asked."""
+    first, gap = in_seconds(case.first, limits.timeout), in_seconds(case.gap, limits.timeout)
+    if case.kinds == GRPC:
+        async with grpc_origin(list(Words.of(case.text).once), first, gap) as rpc:
+            yield rpc
+        return
     tokens = _count(case.text) if case.tokens is None else case.tokens
-    knobs = Knobs(tokens, in_seconds(case.first, limits.timeout), in_seconds(case.gap, limits.timeout), case.text)
+    knobs = Knobs(tokens, first, gap, case.text)
     served = serving(OriginOptions(knobs=knobs))
     origin = await trio.to_thread.run_sync(served.__enter__)
     try:
@@ -135,7 +142,7 @@ async def origin_for(case: Case, limits: Limits = UNTOLD) -> AsyncIterator[Serve
 class _Watching:
     """Says when a client's time is up, and when it is to be interrupted."""
 
-    def __init__(self, case: Case, proxy: OpenProxy, origin: ServedOrigin, limits: Limits) -> None:
+    def __init__(self, case: Case, proxy: OpenProxy, origin: ServedOrigin | GrpcOrigin, limits: Limits) -> None:
         self._case, self._proxy, self._origin, self._limits = case, proxy, origin, limits
         self.watch = Watch()
         self.asked: float | None = None

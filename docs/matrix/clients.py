@@ -63,6 +63,8 @@ CLIENTS = [
     _python("aiohttp_events", "aiohttp with aiohttp-sse-client", "aiohttp", "aiohttp-sse-client"),
     _python("aiohttp_events2", "aiohttp with aiohttp-sse-client2", "aiohttp", "aiohttp-sse-client2"),
     _python("pycurl_lines", "pycurl, its callback", "pycurl"),
+    _python("grpcio_sync", "grpcio, a server's stream", "grpcio"),
+    _python("grpcio_aio", "grpcio with asyncio, a server's stream", "grpcio"),
     Client("curl.sh", "curl, in a shell", program="curl", h2=True),
     _node("openai_chat", "OpenAI for Node, a chat", "openai"),
     _node("openai_responses", "OpenAI for Node, a response", "openai"),

@@ -21,7 +21,8 @@ _HEAD = """<!-- Made by `make client-matrix`. -->
 What {many} setups of real clients made of the cases of the [report card](report-card.md), each by the [probe](examples/clients/README.md) that its row leads to. Made on {date} by one command, `make client-matrix`, which installs the clients at the versions below; [client-matrix.json](client-matrix.json) has every verdict with what was seen, the number of requests and the waits.
 
 **whole** it has the answer · **raised** it says by an exception, or its exit status, that it has not · **flagged** it says so to whoever looks (a finish reason, an event, a callback) · **truncated** it takes a part for the answer · **duplicated** some of it is there twice · **corrupted** it is another text · **late** all of it came at the end · **hangs** it still waited · **loops** it asked again and again · - the case is not about this client · empty: it was not run.
-A verdict in bold is a bad one. What each case is, and why: [the cases](report-card.md#the-cases). All of this is HTTP/1.1 without TLS, but for the cases of HTTP/2; what gRPC clients make of each ending of a call is on the page of [grpc_status](faults/grpc_status.md).
+A verdict in bold is a bad one. What each case is, and why: [the cases](report-card.md#the-cases). All of this is HTTP/1.1 without TLS, but for the cases of HTTP/2 and gRPC; what grpcio makes of each ending of a call, and in which words, is on the page of [grpc_status](faults/grpc_status.md).
+A client that no case of a table is about has no row there.
 """
 _ABOUT_TIME = """
 A client that has a time-out was given one of {seconds:g} s, as its documentation says; the cases of silence hold it to that.
@@ -60,7 +61,7 @@ def _asked(found: Found, case: str) -> bool:
 def _table(found: Found, columns: list[str]) -> str:
     lines = [f"| client | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
     for client in CLIENTS:
-        if client.name in found:
+        if client.name in found and any(_ran(found[client.name].get(case)) for case in columns):
             shown = [_shown(found[client.name].get(case)) for case in columns]
             lines.append(f"| {_row(client)} | {' | '.join(shown)} |")
     return "\n".join(lines) + "\n"

@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from chaosproxy.check.card import Card, Examination
+from chaosproxy.check.case import GRPC
 from chaosproxy.check.client import InProcess
 from chaosproxy.check.runner import Limits
 from chaosproxy.check.table import CASES
@@ -15,7 +16,8 @@ from tests.check.clients.good import Good
 from tests.check.clients.others import BESIDE, H2, Lines, Messages
 from tests.check.clients.wrong import WRONG
 
-RUN = [case for case in CASES if case.suite != "slow"]
+RUN = [case for case in CASES if case.suite != "slow" and case.kinds != GRPC]
+"""Those about gRPC have clients of their own, in `test_grpc.py`."""
 TIMEOUT = 1.0
 LIMITS = Limits(patience=1.5, start=20, loop=8, timeout=TIMEOUT)
 UNHURRIED = replace(LIMITS, busy=math.inf)

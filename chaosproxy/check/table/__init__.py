@@ -4,7 +4,7 @@ Rules: data alone; each case has its reason, its source and its mend. Must not k
 """
 
 from chaosproxy.check.case import Case
-from chaosproxy.check.table import coding, endings, errors, http2, leaving, legal, silence, slow, statuses
+from chaosproxy.check.table import coding, endings, errors, grpc, http2, leaving, legal, silence, slow, statuses
 
 CASES: tuple[Case, ...] = (
     *endings.CASES,
@@ -15,5 +15,6 @@ CASES: tuple[Case, ...] = (
     *silence.CASES,
     *leaving.CASES,
     *http2.CASES,
+    *grpc.CASES,
     *slow.CASES,
 )

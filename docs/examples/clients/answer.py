@@ -21,8 +21,8 @@ ASKED = [{"role": "user", "content": "hi"}]
 BODY = {"model": "m", "messages": ASKED, "stream": True}
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else None
 LIMIT = {"timeout": SECONDS} if SECONDS else {}  # python PROBE 1.5: as most clients call it
-LEAVES = os.environ.get("CHAOSPROXY_CASE") == "leave"
-"""In this case the application is to break out of its loop behind the third piece, and to live on."""
+LEAVES = os.environ.get("CHAOSPROXY_CASE") in ("leave", "grpc-leave", "grpc-leave-cancel")
+"""In these cases the application is to break out of its loop behind the third piece, and to live on."""
 
 
 class Left(BaseException):

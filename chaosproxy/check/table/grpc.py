@@ -1,0 +1,248 @@
+"""Calls of gRPC that go wrong, for clients that stream one. Must not know: how a client is judged."""
+
+from chaosproxy.check.case import EITHER, GRPC, SAYS_SO, WHOLE, Case, Rule, of_theme
+from chaosproxy.check.table.endings import SOUND
+from chaosproxy.check.table.errors import UNREADABLE
+from chaosproxy.check.table.http2 import GOAWAY, REFUSED
+from chaosproxy.check.table.leaving import LEAVES
+
+CALL = Rule(
+    "grpc-status",
+    "A call that ends otherwise than with the status OK has failed, whatever came before.",
+    "Let the library's error out of the loop that reads, and mark what came as incomplete.",
+)
+LAST_MESSAGE = Rule(
+    "grpc-last-message",
+    "OK says that a call ended in good order, not that its stream is whole: only a last message can.",
+    "Have the service send a last word (here a message without text), and raise where OK comes before it.",
+)
+DEADLINE = Rule(
+    "grpc-deadline",
+    "A call in which nothing comes is given up in the time that was set.",
+    "Give every call a deadline (`timeout=`): without one it waits for ever.",
+)
+
+
+def _cut(then: str, at: str = "{event: 6}") -> str:
+    return f"faults: [{{cut: {{at: {at}, then: {then}}}}}]"
+
+
+CASES = of_theme(
+    "calls of gRPC",
+    [
+        Case(
+            id="grpc-whole",
+            title="nothing is wrong: twelve messages, one without text, status OK",
+            rule=SOUND,
+            good=WHOLE,
+            kinds=GRPC,
+            source="grpc/grpc doc/PROTOCOL-HTTP2.md",
+            scenario="rules: []",
+        ),
+        Case(
+            id="grpc-fin",
+            title="the connection is closed in mid-stream",
+            rule=CALL,
+            good=SAYS_SO,
+            kinds=GRPC,
+            source="kubernetes/kubernetes #54505",
+            scenario=_cut("fin"),
+        ),
+        Case(
+            id="grpc-rst",
+            title="TCP RST in mid-stream",
+            rule=CALL,
+            good=SAYS_SO,
+            suite="full",
+            kinds=GRPC,
+            source="kubernetes/kubernetes #54505",
+            scenario=_cut("rst"),
+        ),
+        Case(
+            id="grpc-reset",
+            title="RST_STREAM(INTERNAL_ERROR) in mid-stream",
+            rule=CALL,
+            good=SAYS_SO,
+            kinds=GRPC,
+            source="seanmonstar/reqwest #1689",
+            scenario=_cut("{stream: INTERNAL_ERROR}"),
+        ),
+        Case(
+            id="grpc-no-error",
+            title="RST_STREAM(NO_ERROR) in mid-stream",
+            rule=CALL,
+            good=SAYS_SO,
+            suite="full",
+            kinds=GRPC,
+            source="envoyproxy/envoy #35812",
+            scenario=_cut("{stream: NO_ERROR}"),
+        ),
+        Case(
+            id="grpc-cancel",
+            title="RST_STREAM(CANCEL) in mid-stream",
+            rule=CALL,
+            good=SAYS_SO,
+            suite="full",
+            kinds=GRPC,
+            source="haproxy/haproxy #3319",
+            scenario=_cut("{stream: CANCEL}"),
+        ),
+        Case(
+            id="grpc-unavailable",
+            title="status UNAVAILABLE behind the third message",
+            rule=CALL,
+            good=SAYS_SO,
+            kinds=GRPC,
+            source="envoyproxy/envoy #4374",
+            scenario="faults: [{grpc_status: {at: {event: 3}, code: UNAVAILABLE, message: draining}}]",
+        ),
+        Case(
+            id="grpc-no-trailers",
+            title="the stream ends in good order behind the sixth message, without trailers: no status comes",
+            rule=CALL,
+            good=SAYS_SO,
+            kinds=GRPC,
+            source="grpc/grpc-rust PR #2543",
+            scenario=f"hops: [{{{_cut('clean')}}}, {{faults: [{{strip: trailers}}]}}]",
+        ),
+        Case(
+            id="grpc-ok-early",
+            title="status OK behind the third message",
+            rule=LAST_MESSAGE,
+            good=SAYS_SO,
+            kinds=GRPC,
+            source="grpc/grpc doc/PROTOCOL-HTTP2.md",
+            scenario="faults: [{grpc_status: {at: {event: 3}, code: OK}}]",
+        ),
+        Case(
+            id="grpc-message-cut",
+            title="the fourth message breaks off in its middle, and status OK comes",
+            rule=LAST_MESSAGE,
+            good=SAYS_SO,
+            suite="full",
+            kinds=GRPC,
+            source="grpc/grpc doc/PROTOCOL-HTTP2.md",
+            scenario="faults: [{grpc_status: {at: {bytes: 52}, code: OK}}]",
+        ),
+        Case(
+            id="grpc-undecodable",
+            title="the sixth message is no message of its type",
+            rule=UNREADABLE,
+            good=SAYS_SO,
+            kinds=GRPC,
+            source="measured with grpcio 1.85",
+            scenario='faults: [{mutate: {at: {event: 6}, bytes: {hex: "00 00000003 0a7f41"}}}]',
+        ),
+        Case(
+            id="grpc-gzip-cut",
+            title="the sixth message is gzipped, and its gzip is cut short",
+            rule=UNREADABLE,
+            good=SAYS_SO,
+            suite="full",
+            kinds=GRPC,
+            source="grpc/grpc doc/PROTOCOL-HTTP2.md",
+            scenario=(
+                "faults:\n"
+                "  - headers: {set: {grpc-encoding: gzip}}\n"
+                '  - mutate: {at: {event: 6}, bytes: {hex: "01 00000012 1f8b0800000000000203e3625328cf2c4ab5"}}'
+            ),
+        ),
+        Case(
+            id="grpc-429",
+            title="429 of a gateway that knows nothing of gRPC",
+            rule=CALL,
+            good=SAYS_SO,
+            suite="full",
+            kinds=GRPC,
+            source="grpc/grpc doc/http-grpc-status-mapping.md",
+            scenario="faults: [{respond: {status: 429, headers: {content-type: text/plain}, body: slow down}}]",
+        ),
+        Case(
+            id="grpc-503",
+            title="503 of a gateway that knows nothing of gRPC",
+            rule=CALL,
+            good=SAYS_SO,
+            suite="full",
+            kinds=GRPC,
+            source="grpc/grpc doc/http-grpc-status-mapping.md",
+            scenario="faults: [{respond: {status: 503, headers: {content-type: text/html}, body: <h1>503</h1>}}]",
+        ),
+        Case(
+            id="grpc-stall-head",
+            title="not a byte of an answer",
+            rule=DEADLINE,
+            good=SAYS_SO,
+            suite="full",
+            kinds=GRPC,
+            source="envoyproxy/envoy #5142",
+            scenario="faults: [{hold_head: {until: forever}}]",
+            silence="<2T>",
+        ),
+        Case(
+            id="grpc-stall",
+            title="behind the sixth message nothing comes any more",
+            rule=DEADLINE,
+            good=SAYS_SO,
+            suite="full",
+            kinds=GRPC,
+            source="envoyproxy/envoy #5142",
+            scenario="faults: [{stall: {at: {event: 6}, for: forever}}]",
+            silence="<2T>",
+        ),
+        Case(
+            id="grpc-goaway",
+            title="GOAWAY in mid-stream, and the call runs on to its end",
+            rule=GOAWAY,
+            good=WHOLE,
+            kinds=GRPC,
+            source="RFC 9113, section 6.8",
+            scenario=_cut("{goaway: NO_ERROR, last: current}"),
+        ),
+        Case(
+            id="grpc-goaway-dead",
+            title="GOAWAY in mid-stream that the call does not survive",
+            rule=CALL,
+            good=SAYS_SO,
+            suite="full",
+            kinds=GRPC,
+            source="grpc/grpc #26703",
+            scenario=_cut("{goaway: INTERNAL_ERROR, last: 0}"),
+        ),
+        Case(
+            id="grpc-refused-once",
+            title="the first stream is refused, the next one is not",
+            rule=REFUSED,
+            good=EITHER,
+            suite="full",
+            kinds=GRPC,
+            source="RFC 9113, section 8.7",
+            scenario=f"nth: 1\n{_cut('{stream: REFUSED_STREAM}', 'request')}",
+        ),
+        Case(
+            id="grpc-leave",
+            title="the client breaks out of its loop behind the third message, and lives on for two seconds",
+            rule=LEAVES,
+            good=WHOLE,
+            leaves="by itself",
+            suite="full",
+            kinds=GRPC,
+            source="bman654/clodex #170",
+            scenario="rules: []",
+            gap="300ms",
+            silence="3s",
+        ),
+        Case(
+            id="grpc-leave-cancel",
+            title="the client cancels the call behind the third message, and lives on for two seconds",
+            rule=LEAVES,
+            good=WHOLE,
+            leaves="by itself",
+            suite="full",
+            kinds=GRPC,
+            source="bman654/clodex #170",
+            scenario="rules: []",
+            gap="300ms",
+            silence="3s",
+        ),
+    ],
+)

@@ -1,0 +1,24 @@
+"""grpcio, its blocking client: a server's stream."""
+
+import grpc
+from answer import LIMIT, Left, run
+from rpc import CANCELS, STREAM, TARGET, read, write
+
+CHANNEL = grpc.insecure_channel(TARGET, [("grpc.enable_http_proxy", 0)])
+"""An application keeps it."""
+
+
+def ask(answer):
+    call = CHANNEL.unary_stream(STREAM, write, read)("hi", **LIMIT)
+    try:
+        for text in call:
+            answer.text += text
+    except Left:
+        if CANCELS:
+            call.cancel()
+        raise
+    except grpc.RpcError as error:  # of whose many lines these are what matters
+        raise grpc.RpcError(f"{error.code().name}: {error.details()}") from None
+
+
+run(ask)
