@@ -22,7 +22,7 @@ from chaosproxy.model.units import show_duration
 OF_TIME = frozenset({"hangs", "loops", "late", "raised"})
 SHARE = 0.05
 """Of the silence that a client is to bear: by less than that the machine may be late, and its patience is judged."""
-BASELINE = "whole"
+BASELINES = frozenset({"whole", "grpc-whole"})
 NO_TIMEOUT = "say --timeout D, the timeout that the client has been given"
 
 
@@ -134,7 +134,7 @@ class Examination:
         async with trio.open_nursery() as clock:
             clock.start_soon(self._lateness.run)
             rest = list(self.cases)
-            if rest and rest[0].id == BASELINE:
+            if rest and rest[0].id in BASELINES:
                 self._learn(await self._one(rest.pop(0)))
             todo = [case for case in rest if not self._left_out(case)]
             limiter = trio.CapacityLimiter(self.jobs)

@@ -17,7 +17,9 @@ from chaosproxy.check.table import CASES
 
 RUN = [case for case in CASES if case.kinds == GRPC]
 STREAM = "/chaosproxy.Check/Stream"
-LIMITS = Limits(patience=1.5, start=20, timeout=0.5)
+LIMITS = Limits(patience=15, start=20, timeout=0.5)
+IMPATIENT = replace(LIMITS, patience=2, busy=math.inf)
+"""Whoever is to be found bad is bad on a busy machine too."""
 GENEROUS = 20.0
 OWN = {"grpc-status", "grpc-last-message", "grpc-deadline"}
 """Rules that only these cases are of."""
@@ -112,23 +114,22 @@ async def seen(kind: type[Good], cases: list[Case], limits: Limits = LIMITS) -> 
 async def test_who_does_everything_right_has_a_clean_card():
     found = await seen(Good, RUN)
     assert {case: told for case, told in found.items() if told[1] is False} == {}
-    for case in ("grpc-whole", "grpc-goaway", "grpc-leave"):
+    for case in ("grpc-whole", "grpc-goaway"):
         assert found[case][:2] == ("whole", True), found[case]
     for case in ("grpc-fin", "grpc-unavailable", "grpc-no-trailers", "grpc-ok-early", "grpc-undecodable"):
         assert found[case][:2] == ("raised", True), found[case]
     assert "StatusCode.UNAVAILABLE" in found["grpc-unavailable"][2]
     assert "EOFError" in found["grpc-ok-early"][2]
     assert "Exception deserializing" in found["grpc-undecodable"][2]
-    assert "Decompression failed" in found["grpc-gzip-cut"][2] or "StatusCode.INTERNAL" in found["grpc-gzip-cut"][2]
+    assert "StatusCode.INTERNAL" in found["grpc-gzip-cut"][2]
 
 
 async def test_who_breaks_a_rule_fails_it():
-    """Whoever is to be found bad is bad on a busy machine too."""
     found: dict[str, dict[str, tuple[str, bool | None, str]]] = {}
 
     async def examine(rule: str) -> None:
         cases = [case for case in of("sound", *OWN) if case.suite == "quick" or case.rule.id == rule]
-        found[rule] = await seen(WRONG[rule], cases, replace(LIMITS, busy=math.inf))
+        found[rule] = await seen(WRONG[rule], cases, IMPATIENT)
 
     async with trio.open_nursery() as nursery:
         for rule in WRONG:
