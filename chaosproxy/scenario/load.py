@@ -7,15 +7,16 @@ command line.
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
 
 from chaosproxy.errors import Problem, ScenarioError
 from chaosproxy.scenario import library
 from chaosproxy.scenario.environment import Environment
+from chaosproxy.scenario.nodes import place_of
 from chaosproxy.scenario.reading import Reader
-from chaosproxy.scenario.schema import Scenario, UpstreamOptions
+from chaosproxy.scenario.schema import Rule, Scenario, UpstreamOptions
 from chaosproxy.scenario.source import compose, read
 from chaosproxy.scenario.trouble import Trouble, Unreadable, nearest
 from chaosproxy.scenario.values import FromPython
@@ -119,7 +120,22 @@ def _join(parts: Sequence[_Part]) -> dict[str, Any]:
     joined["connections"] = tuple(connection for part in parts for connection in part.said.connections)
     joined["expect"] = tuple(expectation for part in parts for expectation in part.said.expect)
     _check_expectations(parts)
+    _check_reached(parts)
     return joined
+
+
+def _check_reached(parts: Sequence[_Part]) -> None:
+    """Warn of rules behind one that takes every exchange: machines in a row are hops of one rule."""
+    taker = ""
+    for part in parts:
+        for number, rule in enumerate(part.said.rules):
+            path = ("rules", number)
+            if taker:
+                message = f"never reached: {taker} takes every exchange; machines in a row are `hops` of one rule"
+                part.reader.complain(message, path, warning=True)
+            elif replace(rule, hops=(), records=None) == Rule():
+                file, line = part.trouble.file, place_of(part.reader.root, path).line
+                taker = f"the rule at {file}:{line}" if file else "a rule in front of it"
 
 
 def _check_expectations(parts: Sequence[_Part]) -> None:

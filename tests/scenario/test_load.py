@@ -194,6 +194,20 @@ def test_several_sources_are_joined_in_order():
     assert len(joined.connections) == 1
 
 
+def test_a_rule_behind_one_that_takes_everything_is_warned_of(tmp_path):
+    (tmp_path / "a.yaml").write_text("version: 1\nrules:\n- match: {path: /a}\n- probability: 0.5\n- faults: []\n")
+    (tmp_path / "b.yaml").write_text("version: 1\nfaults: []\n")
+    scenario, (problem,) = examine(tmp_path / "a.yaml", tmp_path / "b.yaml")
+    assert scenario is not None
+    assert (problem.file, problem.line, problem.warning) == (str(tmp_path / "b.yaml"), 1, True)
+    assert f"never reached: the rule at {tmp_path / 'a.yaml'}:5 takes every exchange" in problem.message
+
+
+def test_no_rule_is_warned_of_where_each_has_its_turn():
+    rules = "- {nth: 1}\n- {match: {method: GET}}\n- {mount: /a}\n- {probability: 0.5}\n- {faults: []}\n"
+    assert load(f"version: 1\nrules:\n{rules}").warnings == ()
+
+
 @pytest.mark.parametrize(
     ("first", "second"), [("seed: 1", "seed: 2"), ("upstream: {protocol: h2}", "upstream: {protocol: auto}")]
 )
