@@ -137,8 +137,9 @@ def _found(place: Place, observed: Observed, up_to: float) -> Found:
     if not records:
         return Found(place, None, 0, None, "no request came")
     waited = [one for record in records if (one := _waited(place, record)) is not None]
-    went_on = not observed.told.ended_itself and (not waited or max(waited) > SOONER * up_to)
-    if went_on or (not waited and observed.told.outcome == "ok"):
+    to_the_end = not waited or max(waited) > SOONER * up_to
+    # Who is content with what came may close with the last word, a moment before the answer is over.
+    if to_the_end and (not observed.told.ended_itself or observed.told.outcome == "ok"):
         return Found(place, None, len(records), None, f"none within {show_duration(up_to)}")
     if not waited:
         return Found(place, None, len(records), None, "it left before there was anything to wait for")

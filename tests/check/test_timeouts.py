@@ -1,13 +1,15 @@
 """The timeouts of clients that have some, and of one that has none, are found."""
 
 import time
+from itertools import islice
+from urllib.request import Request, urlopen
 
 import pytest
 import trio
 
 from chaosproxy.check.client import InProcess
 from chaosproxy.check.timeouts import SAID, Found, Search
-from tests.check.clients.good import Good
+from tests.check.clients.good import QUESTION, Good
 from tests.check.clients.wrong import IsTakenInByComments
 
 UP_TO = 2.5
@@ -41,7 +43,17 @@ class CannotReadComments(Good):
         return ("data", line) if line.startswith(":") else super().field(line)
 
 
+class Content(Good):
+    """Leaves behind the last token but one, without a complaint."""
+
+    def ask(self, url):
+        with urlopen(Request(url + self.path, QUESTION, {"Content-Type": "application/json"})) as answer:
+            tokens = (line for line in answer if b'"content":' in line)
+            return "".join(str(token) for token in islice(tokens, int(UP_TO * 10) - 1))
+
+
 CLIENTS = {
+    "content": Content,
     "impatient": Impatient,
     "total only": TotalOnly,
     "has none": lambda: IsTakenInByComments(10.0),
@@ -83,6 +95,10 @@ def test_a_limit_of_the_whole_is_no_limit_between_bytes(found):
 
 def test_who_has_none_is_watched_to_the_end(found):
     assert {place: one.seconds for place, one in found["has none"].items()} == dict.fromkeys(SAID)
+
+
+def test_who_is_content_with_what_came_has_met_no_limit(found):
+    assert found["content"]["total"].seen == "none within 2.5s"
 
 
 def test_who_leaves_with_the_first_comment_has_no_limit_there(found):
