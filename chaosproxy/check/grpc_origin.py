@@ -37,19 +37,22 @@ class GrpcOrigin:
 
     async def serve(self, stream: trio.SocketStream) -> None:
         """One request. A client that leaves ends it."""
-        with contextlib.suppress(trio.BrokenResourceError):
-            if not await _asked(stream):
-                return
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(_until_left, stream, nursery.cancel_scope)
-                await stream.send_all(_HEAD)
-                for number, word in enumerate([*self.words, ""]):
-                    if word:
-                        await trio.sleep(self.gap if number else self.first)
-                    await stream.send_all(_chunk(message(word)))
-                    self._said += 1
-                await stream.send_all(_END)
-                await stream.send_eof()
+        if not await _asked(stream):
+            return
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_until_left, stream, nursery.cancel_scope)
+            with contextlib.suppress(trio.BrokenResourceError):  # the same, met by a write of ours
+                await self._answer(stream)
+
+    async def _answer(self, stream: trio.SocketStream) -> None:
+        await stream.send_all(_HEAD)
+        for number, word in enumerate([*self.words, ""]):
+            if word:
+                await trio.sleep(self.gap if number else self.first)
+            await stream.send_all(_chunk(message(word)))
+            self._said += 1
+        await stream.send_all(_END)
+        await stream.send_eof()
 
 
 def message(text: str) -> bytes:
@@ -78,12 +81,12 @@ def _chunk(data: bytes) -> bytes:
 async def _asked(stream: trio.SocketStream) -> bool:
     """The head of a request has come; False: the connection has ended before."""
     head = b""
-    while b"\r\n\r\n" not in head:
-        data = await stream.receive_some(_READ)
-        if not data:
-            return False
-        head += data
-    return True
+    with contextlib.suppress(trio.BrokenResourceError):
+        while data := await stream.receive_some(_READ):
+            head += data
+            if b"\r\n\r\n" in head:
+                return True
+    return False
 
 
 async def _until_left(stream: trio.SocketStream, answering: trio.CancelScope) -> None:

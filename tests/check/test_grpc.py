@@ -11,7 +11,7 @@ import trio
 from chaosproxy.check.card import Examination
 from chaosproxy.check.case import GRPC, TEXT, Case
 from chaosproxy.check.client import InProcess
-from chaosproxy.check.grpc_origin import message
+from chaosproxy.check.grpc_origin import GrpcOrigin, message
 from chaosproxy.check.runner import Limits
 from chaosproxy.check.table import CASES
 
@@ -166,6 +166,36 @@ async def test_cases_of_grpc_are_not_about_others():
 
     found = await seen(Other, of("grpc-status", "sound"))
     assert {verdict for verdict, _, _ in found.values()} == {"not_applicable"}
+
+
+class Gone:
+    """A connection whose peer has reset it: it is met by a write before a read has told."""
+
+    def __init__(self, sent: int) -> None:
+        self.left = sent
+        self.asked = False
+
+    async def receive_some(self, _most: int) -> bytes:
+        if self.asked:
+            await trio.lowlevel.checkpoint()
+            if not self.left:
+                raise trio.BrokenResourceError
+            return b"more"
+        self.asked = True
+        return b"POST / HTTP/1.1\r\n\r\n"
+
+    async def send_all(self, _data: bytes) -> None:
+        if not self.left:
+            raise trio.BrokenResourceError
+        self.left -= 1
+
+
+@pytest.mark.parametrize("sent", [0, 1, 4])
+async def test_a_client_that_is_gone_ends_its_answer_and_nothing_else(sent):
+    origin = GrpcOrigin(["one", " two", " three", " four"], 0.0, 0.0)
+    with trio.fail_after(GENEROUS):
+        await origin.serve(Gone(sent))
+    assert origin.stats() == {"tokens": max(0, sent - 1)}
 
 
 @pytest.mark.parametrize(
