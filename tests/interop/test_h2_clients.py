@@ -1,7 +1,8 @@
 """The page of what HTTP/2 and gRPC clients report is true: all of them are asked again.
 
 Where a client has another version than the page names, only whether its answer is whole, an error or a wait is compared;
-where a row is fickle, only whether it is whole.
+where a row is fickle, only whether it is whole. What differs is asked again: a client that is told two things at once may
+meet either first, and what is not as on the page three times is not so.
 """
 
 import re
@@ -41,7 +42,8 @@ async def test_what_each_client_reports_of_each_fault(tmp_path):
     shown, made_with = read()
     assert set(shown) == {(row.fault, client) for row in ROWS for client in CLIENTS if asks(client, row)}, COMMAND
     here = versions()
-    found = await reports(tmp_path, waiting={key for key, words in shown.items() if words == WAITS})
+    waiting = {key for key, words in shown.items() if words == WAITS}
+    found = await reports(tmp_path, waiting=waiting)
     fickle = {row.fault for row in ROWS if row.fickle}
 
     def same(fault: str, client: str) -> bool:
@@ -50,5 +52,11 @@ async def test_what_each_client_reports_of_each_fault(tmp_path):
             return (one == WHOLE) is (other == WHOLE)
         return one == other if made_with[client] == here[client] else kind(one) == kind(other)
 
-    differing = {key: (shown[key], found[key]) for key in shown if not same(*key)}
-    assert differing == {}, f"as on the page, and as found; {COMMAND} writes it anew"
+    def differing() -> dict[tuple[str, str], tuple[str, str]]:
+        return {key: (shown[key], found[key]) for key in shown if not same(*key)}
+
+    for _ in range(2):
+        doubted = {fault for fault, _ in differing()}
+        if doubted:
+            found |= await reports(tmp_path, [row for row in ROWS if row.fault in doubted], waiting)
+    assert differing() == {}, f"as on the page, and as found; {COMMAND} writes it anew"
