@@ -45,7 +45,7 @@ class SessionFault:
 
     def wake(self, now: float) -> SessionActs:
         """`due` has come; afterwards `due > now`."""
-        raise NotImplementedError  # asked only of a fault that sets `due`; one without it is its author's bug
+        raise NotImplementedError  # asked only of a fault that has set `due`: one that does, and lacks this, is a bug of its author
 
 
 class AtPlace(SessionFault):

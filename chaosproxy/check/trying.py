@@ -36,7 +36,7 @@ class Trial:
         does not believe the answer. A coroutine function runs under asyncio. `timeout`: the one that the client has been
         given, in seconds; a case that hangs on it does not apply without. `patience`: seconds that it may go on once
         nothing more comes."""
-        from chaosproxy.check.card import Examination  # noqa: PLC0415 - a proxy and an origin, for whoever tries a case
+        from chaosproxy.check.card import Examination  # noqa: PLC0415 - collecting tests loads no proxy
         from chaosproxy.check.client import InProcess  # noqa: PLC0415 - likewise
         from chaosproxy.check.runner import Limits  # noqa: PLC0415 - likewise
 
@@ -46,7 +46,7 @@ class Trial:
 
     @staticmethod
     def _told(result: "Result") -> str:
-        from chaosproxy.report.timeline import timeline  # noqa: PLC0415 - for what has failed
+        from chaosproxy.report.timeline import timeline  # noqa: PLC0415 - only what has failed is told
 
         case, judged = result.case, result.judged
         said = f"{case.id} ({case.title}): {judged.verdict}, {judged.seen}"
@@ -79,7 +79,7 @@ class _Apart:
         return self._made[0]
 
     def _run(self) -> None:
-        import trio  # noqa: PLC0415 - as above
+        import trio  # noqa: PLC0415 - collecting tests loads no Trio
 
         try:
             self._made.append(trio.run(self.examination.run))
