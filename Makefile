@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PEERS := $(VENV)/.peers
 MITMPROXY := .venv-mitmproxy
 
-.PHONY: test demo lint docs bench mutants coverage differential client-matrix clean install
+.PHONY: test demo lint docs bench mutants coverage differential client-matrix security clean install
 
 # Programs are started by the hundred, so they are compiled once, whatever the surroundings say.
 unexport PYTHONDONTWRITEBYTECODE
@@ -75,6 +75,11 @@ coverage: install
 # A minute: every real proxy beside its preset, and the page that shows it.
 differential: install $(PEERS)
 	$(BIN)/python -m tests.differential --write
+
+# Two minutes: what hostile peers and files were tried with, with this machine's figures, and the page that shows it.
+security: install $(PEERS)
+	SECURITY_ROWS=write $(BIN)/python -m pytest tests/security $(PYTEST_ARGS)
+	$(BIN)/python -m docs.security
 
 # The clients have an environment of their own, in .venv-clients; an hour on two processors. `--missing` goes on where a run
 # was broken off, a row's name runs that row alone; `--suite slow` is ten minutes more, without time-outs.
