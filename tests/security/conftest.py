@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.security.rows import Row, shown as show
+from tests.security.rows import Row
+from tests.security.rows import shown as show
 
 
 @pytest.fixture
