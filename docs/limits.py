@@ -28,6 +28,8 @@ class Limit:
         value = self.value
         if self.unit == "bytes" and value >= KIB and not value % KIB:
             return f"{value // MIB:g} MiB" if not value % MIB else f"{value // KIB:g} KiB"
+        if self.unit == "s":
+            return f"{value:,.0f} s"
         return f"{value:,} {self.unit}".rstrip()
 
 
