@@ -12,7 +12,7 @@ MITMPROXY := .venv-mitmproxy
 unexport PYTHONDONTWRITEBYTECODE
 
 test: lint $(PEERS)
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 # What a user installs is enough for it; where everything is installed already, that is used.
 demo: $(if $(wildcard $(STAMP)),$(STAMP),$(VENV)/.plain)
