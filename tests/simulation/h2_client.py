@@ -49,9 +49,17 @@ class _Client(Talk):
         dead = self.goaway is not None and stream > self.goaway
         return got.ended or got.broken is not None or dead or self.peer.ending is not None or self.stopped.is_set()
 
+    async def _may_open(self) -> bool:
+        """Wait until the other side takes one stream more; False: it will take none."""
+        while self.goaway is None and not self.stopped.is_set():
+            if self.core.open_outbound_streams < self.core.remote_settings.max_concurrent_streams:
+                return True
+            await self.news.park()
+        return False
+
     async def _ask(self, ask: Ask, got: Got) -> None:
         await trio.sleep(ask.pause)
-        if self.goaway is not None or self.stopped.is_set():
+        if not await self._may_open():
             return
         stream = self.core.get_next_available_stream_id()
         self.streams[stream] = got
@@ -69,6 +77,7 @@ class _Client(Talk):
             else:
                 if ask.body and self.is_open(stream):
                     self.core.end_stream(stream)
+                    self.news.unpark_all()
                     await self.flush()
                 got.sent_all = True
         except GONE:
