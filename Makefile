@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PEERS := $(VENV)/.peers
 MITMPROXY := .venv-mitmproxy
+FUZZ := .venv-fuzz
 
-.PHONY: test demo lint docs bench mutants coverage differential client-matrix security clean install
+.PHONY: test demo lint docs bench mutants coverage differential client-matrix security fuzz clean install
 
 # Programs are started by the hundred, so they are compiled once, whatever the surroundings say.
 unexport PYTHONDONTWRITEBYTECODE
@@ -81,10 +82,17 @@ security: install $(PEERS)
 	SECURITY_ROWS=write $(BIN)/python -m pytest tests/security $(PYTEST_ARGS)
 	$(BIN)/python -m docs.security
 
+# Bytes that are led by what they reach, a minute for each target; `docs/testing.md` says what it is for. atheris has an environment
+# of its own: it is for Linux, and not for every Python.
+fuzz:
+	@test -x $(FUZZ)/bin/python || $(PYTHON) -m venv $(FUZZ)
+	@$(FUZZ)/bin/python -c 'import atheris, chaosproxy' 2>/dev/null || $(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check -e . atheris || { echo "atheris cannot be installed: nothing can be fuzzed here"; exit 1; }
+	$(FUZZ)/bin/python -m tests.fuzz $(FUZZ_ARGS)
+
 # The clients have an environment of their own, in .venv-clients; an hour on two processors. `--missing` goes on where a run
 # was broken off, a row's name runs that row alone; `--suite slow` is ten minutes more, without time-outs.
 client-matrix: install
 	$(BIN)/python -m docs.matrix $(MATRIX_ARGS)
 
 clean:
-	rm -rf $(VENV) $(MITMPROXY) .venv-clients .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(MITMPROXY) $(FUZZ) .fuzz .venv-clients .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -31,6 +31,8 @@ _MOST_BYTES = 0xFFFF_FFFF
 _NO_MARKS = "arrivals or deliveries are not [seconds, bytes]"
 _LATEST = 1e9
 """Seconds; nothing lasts longer."""
+_LARGEST = 2**63
+"""Nothing is counted so far. A seed may be larger: it is only shown."""
 View = TypeVar("View")
 
 
@@ -134,7 +136,7 @@ def _made(kind: type[View], given: Any, where: str, trusted: frozenset[str] = fr
         value = given[name]
         if kind is UpstreamView and name == "end" and value is not None:
             value = _made(Ending, value, path)
-        elif name not in trusted and not _fits(value, hint):
+        elif name not in trusted and not _fits(value, hint) and not (name == "seed" and type(value) is int):
             raise NoRecordError(f"{path} is not what a journal has there")
         if name == "headers" and any(len(pair) != 2 for pair in value):
             raise NoRecordError(f"{path} are not [name, value]")
@@ -176,7 +178,7 @@ def _fits(value: Any, hint: Any) -> bool:
     if hint is float:
         return _is_time(value)
     if hint is int:
-        return type(value) is int
+        return type(value) is int and abs(value) < _LARGEST
     return isinstance(value, str) if hint is str else hint is NoneType and value is None
 
 

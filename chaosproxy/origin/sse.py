@@ -11,6 +11,8 @@ from chaosproxy.origin.shape import MODEL, Json, Reply
 
 BLANKS = " \t\r\n"
 """Taken off around a token; other characters of the kind, U+2028 say, are text."""
+_NO_LINES = str.maketrans("\r\n", "  ")
+"""A line end that stands between two of those is none of the stream's."""
 RETRY = 1000
 """Milliseconds that a client is asked to wait before it reconnects."""
 
@@ -35,7 +37,8 @@ def piece(reply: Reply, index: int, skipped: int) -> Iterator[bytes]:
     """Event `index` of this connection, `skipped` before it had been received by others."""
     retry = f"retry: {RETRY}\n" if index == 0 else ""
     number = skipped + index
-    yield f"{retry}id: {number + 1}\ndata: {reply.word(number).strip(BLANKS)}\n\n".encode()
+    said = reply.word(number).strip(BLANKS).translate(_NO_LINES)
+    yield f"{retry}id: {number + 1}\ndata: {said}\n\n".encode()
 
 
 def refusal(message: str) -> Json:

@@ -92,6 +92,7 @@ def test_a_line_of_another_version_is_read():
         (b'{"id": 1}', "client.protocol is missing"),
         (changed(id=True), "id is not what"),
         (changed(id="1"), "id is not what"),
+        (changed(id=10**400), "id is not what"),
         (changed(seed=1.5), "seed is not what"),
         (changed(request=[]), "request is no object"),
         (changed(request={"headers": [["one"]]}), "request.headers are not [name, value]"),
@@ -157,3 +158,7 @@ def test_what_is_written_meanwhile_is_not_in_it():
     file.seek(0, io.SEEK_END)
     file.write(line(record(2)).encode() + b"\n")
     assert [one.id for one in records] == [1]
+
+
+def test_a_seed_may_be_any_number():
+    assert record_of(changed(seed=10**40)).seed == 10**40
