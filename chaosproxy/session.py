@@ -148,6 +148,15 @@ class Session(Protocol):
         taken."""
         ...
 
+    @property
+    def unfinished(self) -> bool:
+        """Server role: a request's head, a frame, what a session begins with has begun to come, and is not complete."""
+        ...
+
+    def overdue(self) -> list[Signal]:
+        """Server role: it has not become complete in time. Nothing else is under way."""
+        ...
+
     def lost(self, how: str, detail: str = "") -> list[Signal]:
         """The connection broke: `how` is "rst" (ECONNRESET, EPIPE) or "no_close_notify" (TLS ended without the alert,
         which counts as FIN). Every live stream gets its Abort, then Closed."""

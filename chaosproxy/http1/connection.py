@@ -88,6 +88,13 @@ class Connection(ABC):
         return self._receive(data) if data else self._fin()
 
     @property
+    def unfinished(self) -> bool:
+        return False
+
+    def overdue(self) -> list[Signal]:
+        return []
+
+    @property
     def open_chunk(self) -> int | None:
         decoder = self._decoder
         return decoder.open_chunk if type(decoder) is ChunkedDecoder and not self._waiting else None

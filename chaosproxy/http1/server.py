@@ -87,10 +87,21 @@ class ServerConnection(Connection):
             request = parse_request(self._block.lines, self._scheme)
             self._block.forget()
         except Malformed as error:
-            self._begin(ReceivedRequest(_NO_REQUEST, 0, persistent=False))
-            return self._malformed(error, [])
+            return self._no_request(error)
         self._begin(request)
         return self._after_head(request, behind)
+
+    def _no_request(self, error: Malformed) -> list[Signal]:
+        self._begin(ReceivedRequest(_NO_REQUEST, 0, persistent=False))
+        return self._malformed(error, [])
+
+    @property
+    def unfinished(self) -> bool:
+        return self._inbound is Inbound.HEAD and not self._block.untouched
+
+    def overdue(self) -> list[Signal]:
+        # RFC 9110 section 15.5.9
+        return self._no_request(Malformed("its head has not come in time", 408)) if self.unfinished else []
 
     def _begin(self, request: ReceivedRequest) -> None:
         self._count += 1

@@ -35,7 +35,8 @@ class Messages:
         """Of each of our SETTINGS that has not been acknowledged, the window."""
         self.window = PLAIN_WINDOW
         """What a peer may send on a fresh stream; our own setting counts once it is acknowledged (section 6.5.3)."""
-        self._acknowledged = False
+        self.acknowledged = False
+        """The peer has acknowledged SETTINGS of ours."""
 
     # ---- heads, trailers, ends
 
@@ -170,7 +171,7 @@ class Messages:
 
     def check_push(self) -> None:
         """A PUSH_PROMISE may come: to a client, from a server that has not yet seen our SETTINGS (section 6.6)."""
-        if self._core.role is Role.SERVER or self._acknowledged:
+        if self._core.role is Role.SERVER or self.acknowledged:
             raise ConnectionFault(PROTOCOL_ERROR, "PUSH_PROMISE, which is switched off")
 
     def pushed(self, promised: int) -> None:
@@ -192,7 +193,7 @@ class Messages:
         if not self._wanted:
             self._core.bucket.charge("SETTINGS", floods.SMALL)
             return
-        self._acknowledged = True
+        self.acknowledged = True
         wanted = self._wanted.popleft()
         change, self.window = wanted - self.window, wanted
         for stream in self._core.streams.by_wire.values():

@@ -19,7 +19,7 @@ from chaosproxy.http2.sending import Sender
 from chaosproxy.http2.straight import Incoming, Outgoing
 from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.http2.windows import CONNECTION_WINDOW, STREAM_WINDOW
-from chaosproxy.model.codes import CANCEL, INTERNAL_ERROR, NO_ERROR
+from chaosproxy.model.codes import CANCEL, ENHANCE_YOUR_CALM, INTERNAL_ERROR, NO_ERROR, SETTINGS_TIMEOUT
 from chaosproxy.model.messages import Abort, Event, RequestHead
 from chaosproxy.model.vocabulary import Manner, Role, Scope
 from chaosproxy.session import Closing, Signal
@@ -112,6 +112,18 @@ class Http2Session:
                 self._receiver.feed(data)
             except ConnectionFault as fault:
                 core.fail(fault)
+        return core.collect()
+
+    @property
+    def unfinished(self) -> bool:
+        return not self._messages.acknowledged or self._receiver.inside
+
+    def overdue(self) -> list[Signal]:
+        core = self._core
+        if core.closing is None and self._receiver.inside:
+            core.fail(ConnectionFault(ENHANCE_YOUR_CALM, "a frame or a header block has not come to its end in time"))
+        elif core.closing is None and self.unfinished:  # section 6.5.3
+            core.fail(ConnectionFault(SETTINGS_TIMEOUT, "our SETTINGS have not been acknowledged in time"))
         return core.collect()
 
     def lost(self, how: str, detail: str = "") -> list[Signal]:

@@ -11,10 +11,12 @@ import trio
 
 from chaosproxy.model.messages import Abort, RequestHead
 from chaosproxy.model.vocabulary import Manner, Peer
+from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.carrier import Carrier
 from chaosproxy.proxy.exchange import Exchange
 from chaosproxy.proxy.hearing import ClientListener, DeafExchange
 from chaosproxy.proxy.output import Spawn
+from chaosproxy.proxy.patience import Patience
 from chaosproxy.proxy.unasked import unasked
 from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session, Signal, Stopped
 from chaosproxy.wire import close
@@ -27,6 +29,8 @@ log = logging.getLogger("chaosproxy")
 
 class Owner(Protocol):
     """Whoever makes exchanges of what clients ask."""
+
+    alarm: Alarm
 
     def make_exchange(self, connection: "ClientConnection", stream: int, began: float, now: float) -> Exchange:
         """For the request on `stream`, whose first byte came at `began`."""
@@ -63,8 +67,8 @@ class ClientConnection(Carrier[ClientListener]):
     """Signals of the session go to the exchange on their stream; a new stream gets one from the owner."""
 
     __slots__ = (
-        "_again", "_first_byte", "_newest", "_owner", "_resuming", "_seen", "_staying", "_watch",
-        "first_stream", "hasty", "keepers",
+        "_again", "_newest", "_owner", "_pending", "_resuming", "_seen", "_staying", "_watch",
+        "first_byte", "first_stream", "hasty", "keepers",
     )  # fmt: skip
 
     def __init__(
@@ -84,12 +88,13 @@ class ClientConnection(Carrier[ClientListener]):
         self.hasty = False
         """When it is closed nobody waits for what may be under way: it is answered by a reset."""
         self.keepers: Keepers | None = None
+        self._pending: Patience | None = None
         self._owner = owner
         self._watch = watch
         self._newest = 0
         self._seen = 0
-        self._first_byte: float | None = None
-        """When the first byte of a request came whose head is not complete yet."""
+        self.first_byte: float | None = None
+        """When the first byte came of something that is not complete, while nothing runs: a request's head, a frame."""
         self._resuming = False
         self._again = False
         self._staying: trio.CancelScope | None = None
@@ -126,8 +131,8 @@ class ClientConnection(Carrier[ClientListener]):
             self.first_stream = stream
         if self.keepers is not None:
             self.keepers.began()
-        began = now if self._first_byte is None or self.session.multiplexed else self._first_byte
-        self._first_byte = None
+        began = now if self.first_byte is None or self.session.multiplexed else self.first_byte
+        self.first_byte = None
         first = signal.events[0]
         assert isinstance(first, RequestHead | Abort)
         exchange = self.exchanges[stream] = self._owner.make_exchange(self, stream, began, now)
@@ -136,10 +141,26 @@ class ClientConnection(Carrier[ClientListener]):
             exchange.request_events(signal.events[1:], now)
 
     def read_done(self, now: float) -> None:
-        """Bytes that opened nothing were the beginning of a head (on HTTP/2 a head comes in one frame)."""
-        if self._newest == self._seen and not self.exchanges and self._first_byte is None:
-            self._first_byte = now
+        """Bytes that opened nothing were the beginning of something, or its end."""
+        if self._newest == self._seen and not self.exchanges:
+            if not self.session.unfinished:
+                self.first_byte = None
+            elif self.first_byte is None:
+                self.first_byte = now
+                self._wait_for_the_rest(now)
         self._seen = self._newest
+
+    def _wait_for_the_rest(self, now: float) -> None:
+        if self.wire is not None:
+            return  # a fault of the connection takes the time that it likes
+        if self._pending is None:
+            self._pending = Patience(self, self._owner.alarm)
+        self._pending.begin(now)
+
+    def overdue(self, now: float) -> None:
+        """The rest has not come in time."""
+        if not self.over:
+            self.heard(self.session.overdue(), now)
 
     def writable(self, now: float) -> None:
         for exchange in list(self.exchanges.values()):
@@ -152,6 +173,8 @@ class ClientConnection(Carrier[ClientListener]):
         self.read_again()
         self.resume()
         self.flush()
+        if not self.exchanges:
+            self.read_done(self.now())  # a further request may have begun meanwhile
         if self.keepers is not None:
             self.keepers.released(self.now())
         if self.over and not self.exchanges and not self._closes_behind_what_is_written():
@@ -260,6 +283,9 @@ class ClientConnection(Carrier[ClientListener]):
         self._stay_no_longer()
         if not self.first_stream:
             unasked(self.number, self.wire)
+        if self._pending is not None:
+            self._pending.forget()
+            self._pending = None  # it knows us
         if self.keepers is not None:
             self.keepers.forget()
         now = self.now()

@@ -6,6 +6,7 @@ Must not know: what a fault does, where a scenario came from.
 """
 
 import datetime as dt
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
@@ -30,6 +31,7 @@ from chaosproxy.proxy.gate import Gate
 from chaosproxy.proxy.held import HeldRequest
 from chaosproxy.proxy.lifetimes import Keepers
 from chaosproxy.proxy.observer import Observer
+from chaosproxy.proxy.patience import BEGUN
 from chaosproxy.proxy.planner import ClientFacts, Planner
 from chaosproxy.proxy.sessions import SessionRing, session_of
 from chaosproxy.proxy.spoken import spoken
@@ -155,7 +157,7 @@ class Proxy:
     async def _serve_client(self, number: int, transport: Transport, wire: Wire | None) -> None:
         served = False
         try:
-            protocol, early = await spoken(transport)
+            protocol, early = await spoken(transport, BEGUN if wire is None else math.inf)
             if not protocol:
                 return
             conduct = None
