@@ -6,7 +6,8 @@ speaks both, each client has its own version; at `max_connections`, which queues
 served, another version is better than none. Must not know: chains, clients.
 """
 
-from collections import Counter, deque
+import itertools
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -23,10 +24,9 @@ Offers = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiter:
-    requester: Requester
+class _Wait:
     fresh: bool
-    """It wants no connection that was used."""
+    """A connection that was used is not wanted."""
     number: int
 
 
@@ -44,12 +44,16 @@ class Upstream:
         self.address = address
         self.following = self
         """Who is asked next, where this one has failed: the next of the pool."""
-        self.connections: list[UpstreamConnection] = []
+        self.connections: dict[UpstreamConnection, None] = {}
+        self._free: dict[UpstreamConnection, None] = {}
+        """Those that may take a further request, the latest behind the others. One of HTTP/1 that may not is taken out when
+        it is met: thousands that are busy are not looked at for every request."""
         self._connect = connect
         self._spawn = spawn
         self._protocol = options.protocol
         self._limit = options.max_connections
-        self._queues: dict[Offers, deque[_Waiter]] = {}
+        self._queues: dict[Offers, dict[Requester, _Wait]] = {}
+        """Who waits, in order: thousands may come and leave at once."""
         self._dialling: Counter[Offers] = Counter()
         self._count = 0
         self._without_h2 = False
@@ -65,14 +69,13 @@ class Upstream:
     def acquire(self, requester: Requester, protocol: str, *, fresh: bool = False) -> None:
         """Give `requester` a connection, now or later; `protocol` is its client's. `fresh`: none that was used."""
         self._count += 1
-        queue = self._queues.setdefault(self._offers(protocol), deque())
-        queue.append(_Waiter(requester, fresh, self._count))
+        self._queues.setdefault(self._offers(protocol), {})[requester] = _Wait(fresh, self._count)
         self.serve()
 
     def forget(self, requester: Requester) -> None:
         """`requester` no longer waits."""
-        for offers, queue in self._queues.items():
-            self._queues[offers] = deque(waiter for waiter in queue if waiter.requester is not requester)
+        for queue in self._queues.values():
+            queue.pop(requester, None)
 
     def serve(self) -> None:
         """Hand connections to whoever waits; dial if that is not enough."""
@@ -86,24 +89,33 @@ class Upstream:
                 self._spawn(self._dial, offers)
 
     def _serve_one(self) -> bool:
-        heads = sorted((queue[0].number, offers) for offers, queue in self._queues.items() if queue)
-        for _, offers in heads:
-            connection = self._usable(offers, fresh=self._queues[offers][0].fresh)
+        firsts = [(*next(iter(queue.items())), offers) for offers, queue in self._queues.items() if queue]
+        for requester, wait, offers in sorted(firsts, key=lambda first: first[1].number):
+            connection = self._usable(offers, fresh=wait.fresh)
             if connection is not None:
-                self._queues[offers].popleft().requester.upstream_ready(connection, trio.current_time())
+                del self._queues[offers][requester]
+                requester.upstream_ready(connection, trio.current_time())
                 return True
         return False
 
     def _usable(self, offers: Offers, *, fresh: bool) -> UpstreamConnection | None:
-        second_best = None
-        for connection in reversed(self.connections):
-            if connection.over or not connection.session.reusable:
+        best = second_best = None
+        busy: list[UpstreamConnection] = []
+        for connection in reversed(self._free):
+            session = connection.session
+            if connection.over or not session.reusable:
+                if not session.multiplexed:
+                    busy.append(connection)  # it comes back when it is released
                 continue
-            spoken = connection.session.protocol
-            wanted = spoken == offers[0] or (self._without_h2 and spoken in offers)
+            wanted = session.protocol == offers[0] or (self._without_h2 and session.protocol in offers)
             if wanted and not (fresh and connection.used):
-                return connection
+                best = connection
+                break
             second_best = connection
+        for connection in busy:
+            del self._free[connection]
+        if best is not None:
+            return best
         return second_best if not self._dialling[offers] and not self._has_room() else None
 
     def _has_room(self) -> bool:
@@ -122,7 +134,7 @@ class Upstream:
         self._dialling[offers] -= 1
         if offers[0] == "h2":
             self._without_h2 = connection.session.protocol != "h2"
-        self.connections.append(connection)
+        self.connections[connection] = self._free[connection] = None
         if not connection.session.reusable:  # to dial once more would be to dial for ever
             connection.session.close()
             connection.flush()
@@ -133,12 +145,14 @@ class Upstream:
         """A dial has failed: for the one it was for, or for all that would have shared it."""
         queue = self._queues[offers]
         count = len(queue) if "h2" in offers and not self._without_h2 else min(1, len(queue))
-        for waiter in [queue.popleft() for _ in range(count)]:
-            waiter.requester.upstream_failed(reason, trio.current_time())
+        for requester in list(itertools.islice(queue, count)):
+            if queue.pop(requester, None) is not None:  # else it has left with another
+                requester.upstream_failed(reason, trio.current_time())
 
     def released(self, connection: UpstreamConnection) -> None:
         """An exchange has left `connection`."""
-        if connection.session.reusable:
+        if connection.session.reusable and connection in self.connections:
+            self._free[connection] = None
             self.serve()
 
     def retire(self) -> None:
@@ -150,7 +164,8 @@ class Upstream:
     def lost(self, connection: UpstreamConnection) -> None:
         """`connection` takes no further requests."""
         if connection in self.connections:
-            self.connections.remove(connection)
+            del self.connections[connection]
+            self._free.pop(connection, None)
             self.serve()
 
 
