@@ -14,6 +14,9 @@ import trio
 from chaosproxy.errors import cannot_listen
 
 BACKLOG = 1024
+SILENT, ASKED_EVERY, ASKED = 60, 15, 4
+"""A client that has been silent for so many seconds is asked by the kernel whether it is there, so often, so many times. One
+whose machine has gone without a word is so noticed after two minutes, as a reset (RFC 9293 section 3.8.4)."""
 PAUSE = 0.1
 """Seconds to wait when there is no descriptor or memory for a further connection."""
 
@@ -66,6 +69,7 @@ def _listening(family: int, kind: int, protocol: int, address: object) -> socket
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        _ask_the_silent(sock)
         sock.setblocking(False)
         sock.bind(address)  # type: ignore[arg-type] # getaddrinfo made it for bind
         sock.listen(BACKLOG)
@@ -74,6 +78,14 @@ def _listening(family: int, kind: int, protocol: int, address: object) -> socket
         raise
     _open.add(sock)
     return sock
+
+
+def _ask_the_silent(sock: socket.socket) -> None:
+    """Connections inherit it. Of upstreams nobody asks: who sends nothing there may be meant to be forgotten on the way."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (("TCP_KEEPIDLE", SILENT), ("TCP_KEEPINTVL", ASKED_EVERY), ("TCP_KEEPCNT", ASKED)):
+        if hasattr(socket, option):
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
 
 
 async def accept(listener: socket.socket) -> socket.socket:
