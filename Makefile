@@ -7,7 +7,7 @@ PEERS := $(VENV)/.peers
 MITMPROXY := .venv-mitmproxy
 FUZZ := .venv-fuzz
 
-.PHONY: test demo lint docs bench mutants coverage differential client-matrix security fuzz clean install
+.PHONY: test demo lint docs bench mutants coverage differential client-matrix security fuzz soak load clean install
 
 # Programs are started by the hundred, so they are compiled once, whatever the surroundings say.
 unexport PYTHONDONTWRITEBYTECODE
@@ -88,6 +88,16 @@ fuzz:
 	@test -x $(FUZZ)/bin/python || $(PYTHON) -m venv $(FUZZ)
 	@$(FUZZ)/bin/python -c 'import atheris, chaosproxy' 2>/dev/null || $(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check -e . atheris || { echo "atheris cannot be installed: nothing can be fuzzed here"; exit 1; }
 	$(FUZZ)/bin/python -m tests.fuzz $(FUZZ_ARGS)
+
+# A million exchanges over sockets, some twenty minutes; thousands of streams, of connections and in a queue, five minutes. Each
+# writes its rows of the page that `make security` makes.
+soak: install
+	$(BIN)/python -m tests.soak $(SOAK_ARGS)
+	$(BIN)/python -m docs.security
+
+load: install
+	$(BIN)/python -m tests.soak.load $(LOAD_ARGS)
+	$(BIN)/python -m docs.security
 
 # The clients have an environment of their own, in .venv-clients; an hour on two processors. `--missing` goes on where a run
 # was broken off, a row's name runs that row alone; `--suite slow` is ten minutes more, without time-outs.
