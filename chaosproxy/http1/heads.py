@@ -15,7 +15,7 @@ import h11
 from chaosproxy.http1.fields import HOP_BY_HOP, content_length, is_chunked, may_persist, travelling, upgrade_of
 from chaosproxy.http1.lines import LineBlock, Malformed
 from chaosproxy.http1.plain import is_plain_text, plain_fields, plain_request_line
-from chaosproxy.model.headers import Headers, without
+from chaosproxy.model.headers import Headers, first, without
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
 from chaosproxy.model.validate import check_request, check_response, show
 from chaosproxy.model.vocabulary import Framing
@@ -128,22 +128,25 @@ def parse_response(lines: list[bytes], request: RequestHead) -> ReceivedResponse
     silent = plain is not None and plain.names.isdisjoint(_CONNECTION)
     kept = headers if silent else travelling(headers, switching=switching)
     head: ResponseHead | Interim
-    length = 0
+    length, plainly_framed = 0, True
     if status < 200 and not switching:
-        head = Interim(status, kept, reason)
+        head = Interim(status, without(kept, _FRAMING), reason)  # RFC 9110 section 8.6: it may have none
     elif switching or (request.method == b"CONNECT" and status < 300):
         # RFC 9110 section 9.3.6: lengths in an answer that opens a tunnel are ignored
         head = ResponseHead(status, without(kept, _FRAMING), reason, Framing.TUNNEL)
     else:
         framing, length = _response_framing(lines[1:], request.method, status, version)
-        if framing is Framing.CHUNKED:
-            kept = without(kept, (b"content-length",))  # RFC 9112 section 6.3: chunked overrides it
+        if framing is Framing.CHUNKED and first(kept, b"content-length") is not None:
+            # RFC 9112 section 6.3: chunked overrides it; whoever believes it sees another end than we do
+            kept, plainly_framed = without(kept, (b"content-length",)), False
+        elif status == 204:
+            kept = without(kept, _FRAMING)  # as of an interim answer
         final = framing is Framing.NONE or (framing is Framing.LENGTH and not length)
         head = ResponseHead(status, kept, reason, framing, final)
     problem = check_response(head, sound_fields=plain is not None)
     if problem is not None:
         raise Malformed(problem)
-    return ReceivedResponse(head, length, may_persist(headers, version))
+    return ReceivedResponse(head, length, plainly_framed and may_persist(headers, version))
 
 
 def bodyless(method: bytes, status: int) -> bool:

@@ -25,6 +25,8 @@ _REQUEST_PSEUDO = frozenset({b":method", b":scheme", b":authority", b":path", b"
 _RESPONSE_PSEUDO = frozenset({b":status"})
 _NO_PSEUDO: frozenset[bytes] = frozenset()
 _NO_BODY = frozenset({204, 304})
+_LENGTH = (b"content-length",)
+"""No interim answer has one, and no 204 (RFC 9110 section 8.6)."""
 
 
 def request_head(fields: Iterable[tuple[bytes, bytes]], *, final: bool) -> RequestHead:
@@ -75,9 +77,10 @@ def response_head(fields: Iterable[tuple[bytes, bytes]], *, method: bytes, final
             raise StreamFault("status 101 does not exist in HTTP/2")
         if final:  # section 8.1
             raise StreamFault("an interim answer ends the stream")
-        head = Interim(status, headers)
+        head = Interim(status, without(headers, _LENGTH))
     else:
-        head = ResponseHead(status, headers, framing=_response_framing(method, status, final=final), final=final)
+        kept = without(headers, _LENGTH) if status == 204 else headers
+        head = ResponseHead(status, kept, framing=_response_framing(method, status, final=final), final=final)
     problem = check_response(head)
     if problem is not None:
         raise StreamFault(problem)
@@ -141,7 +144,7 @@ def _split(fields: Iterable[tuple[bytes, bytes]], allowed: frozenset[bytes]) -> 
                 raise StreamFault(f"{show(name)} behind a regular field")
             if name not in allowed or name in pseudo:
                 raise StreamFault(f"{show(name)} {'twice' if name in pseudo else 'has no place here'}")
-            pseudo[name] = value
+            pseudo[name] = bytes(received)  # whose grammar knows no blanks
             continue
         if name != name.lower():  # section 8.2.1
             raise StreamFault(f"upper case in field name {show(name)}")

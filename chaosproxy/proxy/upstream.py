@@ -93,9 +93,10 @@ class Upstream:
         for requester, wait, offers in sorted(firsts, key=lambda first: first[1].number):
             connection = self._usable(offers, fresh=wait.fresh)
             if connection is not None:
-                del self._queues[offers][requester]
-                requester.upstream_ready(connection, trio.current_time())
-                return True
+                if connection.silent():
+                    del self._queues[offers][requester]
+                    requester.upstream_ready(connection, trio.current_time())
+                return True  # else it is gone, and who waited may have been served meanwhile
         return False
 
     def _usable(self, offers: Offers, *, fresh: bool) -> UpstreamConnection | None:

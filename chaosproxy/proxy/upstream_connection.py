@@ -122,6 +122,13 @@ class UpstreamConnection(Carrier[UpstreamListener]):
         elif lane.incoming is not None:
             self.lanes.add(lane, lane.incoming)
 
+    def silent(self) -> bool:
+        """Whether it has said nothing since its last answer. What has come and was not read yet would be taken for the
+        answer to the next request (it can be no more than the beginning of one: HTTP/1 has no numbers)."""
+        if self.used and not self.session.multiplexed and not self.paused:
+            self._read()
+        return self.session.reusable and not self.over
+
     def take(self, listener: UpstreamListener) -> int:
         """A stream of its own for `listener`, until `release`."""
         stream = self.session.open()

@@ -1,0 +1,167 @@
+"""Answers that somebody could read otherwise, through the whole proxy: no client sees anything of a second answer."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.testing.h2_peers import h2_client
+from chaosproxy.testing.peers import RawClient
+from chaosproxy.testing.proxied import Linked, linked
+from chaosproxy.testing.recorder import QUIET, Ending, Recorder
+from chaosproxy.wire.transport import Transport
+from tests.security.poisoning import LATE, answer
+from tests.security.reading import read_answers
+from tests.security.strict import StrictReader
+from tests.security.twins import BROKEN, MORE, NONE
+
+DRAWN = 2
+MINE = b"GET /mine HTTP/1.1\r\nHost: a\r\n\r\n"
+CLIENTS = ("h1", "h2")
+Writes = list[tuple[float, bytes]]
+
+
+@dataclass
+class Scripted:
+    """Answers the next request with `script`, if there is one, and each other one with its target."""
+
+    script: Writes = field(default_factory=list)
+
+    async def serve(self, transport: Transport) -> None:
+        recorder, reader = Recorder(transport), StrictReader()
+        try:
+            while data := await recorder.read():
+                for asked in reader.feed(data):
+                    script, self.script = self.script or [(0.0, answer(asked.target))], []
+                    for pause, written in script:
+                        if pause:
+                            await trio.sleep(pause)
+                        await recorder.send(written)
+        except ConnectionError:
+            pass  # the proxy has left: it is not listened to
+        finally:
+            transport.close()
+
+
+def writes(data: bytes) -> list[Writes]:
+    """Whole, byte by byte, and in two, of which the second comes at once or later."""
+    ways: list[Writes] = [[(0.0, data)]]
+    if len(data) < 2000:
+        ways.append([(0.0, data[i : i + 1]) for i in range(len(data))])
+    for at in random.Random(data).sample(range(1, len(data)), DRAWN):
+        ways += [[(0.0, data[:at]), (pause, data[at:])] for pause in (0.0, LATE)]
+    return ways
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a client was told: statuses, the last one's body, and whether that came to its end."""
+
+    statuses: tuple[int, ...]
+    body: bytes
+    whole: bool
+    received: bytes
+
+
+async def ask(proxied: Linked, client: str, method: str) -> Told:
+    """What a client is told that asks once."""
+    if client == "h1":
+        async with RawClient(proxied.connect()) as old:
+            await old.send(f"{method} / HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+            await old.read_all(QUIET)
+            answers, rest = read_answers(old.received, method.encode(), ended=old.ending is Ending.FIN)
+        assert not (rest and answers[-1].whole), old.received
+        return Told(tuple(one.status for one in answers), answers[-1].body, answers[-1].whole, old.received)
+    async with h2_client(proxied.connect()) as new:
+        await new.request(1, method=method)
+        stream = new.streams[1]
+        await new.until(lambda: stream.over)
+        await trio.sleep(QUIET)
+        statuses = [int(value) for head in stream.heads for name, value in head if name == b":status"]
+        return Told(tuple(statuses), stream.body, stream.ended and stream.reset is None, repr(stream).encode())
+
+
+async def what_follows(proxied: Linked) -> tuple[str, bool]:
+    """What is wrong with the answer to the next client, and whether it came over the connection of the one before."""
+    before = proxied.exchanges[-1].upstream
+    async with RawClient(proxied.connect()) as other:
+        await other.send(MINE)
+        await other.read_all(QUIET)
+    await wait_all_tasks_blocked()
+    last = proxied.exchanges[-1].upstream
+    wrong = "" if other.received == answer(b"/mine") else f"the next client got {other.received!r}"
+    return wrong, last.connection == before.connection
+
+
+def told_wrong(kind: str, name: str, told: Told, record: ExchangeRecord) -> str:
+    """What is wrong with what a client was told of one of `kind`."""
+    end = record.upstream.end
+    upstream = (end.by, end.cause) if end is not None else None
+    match kind:
+        case "more":
+            status, body = STATUS.get(name.partition(" ")[0], 200), b"ok" if b"ok" in MORE[name] else b""
+            right = (told.statuses[-1], told.body, told.whole, upstream) == (status, body, True, ("upstream", None))
+        case "none":
+            own = told.body.startswith(b"chaosproxy: ")  # and may quote what was wrong
+            right = own and (told.statuses[-1], told.whole, upstream) == (502, True, ("proxy", "malformed"))
+            return "" if right and all(status < 200 for status in told.statuses[:-1]) else f"{told} {upstream}"
+        case _:
+            right = (told.statuses, told.body, told.whole, upstream) == ((200,), b"ok", False, ("proxy", "malformed"))
+    return "" if right and b"EVIL" not in told.received else f"{told} {upstream}"
+
+
+KINDS: dict[str, tuple[Mapping[str, bytes], str, str, str]] = {
+    "more": (
+        MORE,
+        "answers with bytes behind their end, or with two framings",
+        "the client gets the first answer alone; the connection is not used again",
+        "given whole",
+    ),
+    "none": (
+        NONE,
+        "answers that are none",
+        "502; the connection is not used again",
+        "502",
+    ),
+    "broken": (
+        BROKEN,
+        "answers that break within their chunks",
+        "what came before, then a broken end: FIN without a last chunk, RST_STREAM",
+        "broken off",
+    ),
+}
+STATUS = {"204": 204, "304": 304}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_nobody_sees_a_second_answer(kind, shown, autojump_clock):
+    answers, name, must, happens = KINDS[kind]
+    origin, tried, found, again = Scripted(), 0, [], 0
+    async with linked(None, origin.serve) as proxied:
+        for client in CLIENTS:
+            for label, data in answers.items():
+                for script in writes(data):
+                    origin.script = script
+                    told = await ask(proxied, client, "HEAD" if label.startswith("HEAD") else "GET")
+                    wrong = told_wrong(kind, label, told, (await proxied.finished(2 * tried + 1))[-1])
+                    after, used = await what_follows(proxied)
+                    found += [f"{client}, {label}, {script[:2]}: {why}" for why in (wrong, after) if why]
+                    again += used
+                    tried += 1
+    assert found == []
+    shown("framing", name, tried=tried, must=must, happens=f"{happens}; {again} connections used again")
+    assert again == 0
+
+
+async def test_a_connection_whose_answer_is_in_order_is_used_again(autojump_clock):
+    """Otherwise the tests above would see nothing."""
+    origin = Scripted()
+    async with linked(None, origin.serve) as proxied:
+        for client in CLIENTS:
+            told = await ask(proxied, client, "GET")
+            assert (told.statuses, told.body) == ((200,), b"/")
+            assert await what_follows(proxied) == ("", True)
