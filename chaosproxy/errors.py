@@ -1,13 +1,15 @@
 """The one exception tree.
 
-Rules: whoever calls into a library translates its exceptions into these, where they enter. Must not know: anything
-else of ours.
+Rules: whoever calls into a library translates its exceptions into these, where they enter; what one says is for a
+terminal, whatever was in a file. Must not know: anything else of ours but data.
 """
 
 import errno
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
+
+from chaosproxy.model.shown import LONGEST_LINE, inert, shown
 
 E = TypeVar("E", bound=BaseException)
 
@@ -37,10 +39,16 @@ class Problem:
         label, _, rest = self.message.partition(": ")
         # A path says its last key itself.
         said = rest if rest and f".{self.path}".endswith(f".{label}") else self.message
-        first = f"{place}: {said}" if place else said
+        first = inert(_one_line(f"{place}: {said}" if place else said))
         if not self.source:
             return first
-        return f"{first}\n    {self.source}\n    {' ' * (self.column - 1)}^"
+        source = inert(_one_line(self.source))
+        before = len(source) - len(_one_line(self.source[self.column - 1 :]))
+        return f"{first}\n    {source}\n    {' ' * before}^"
+
+
+def _one_line(text: str) -> str:
+    return shown(text, LONGEST_LINE)
 
 
 class ScenarioError(Error):

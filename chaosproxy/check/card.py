@@ -81,7 +81,7 @@ class Card:
     suite: str
     results: tuple[Result, ...]
     client: str = ""
-    """The command, as it was given."""
+    """The command, as it was given, without the secrets in it."""
     mended: tuple[Case, ...] = ()
     """What was accepted before, and is good now."""
 

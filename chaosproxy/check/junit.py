@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from chaosproxy.check.card import Card, Result
+from chaosproxy.model.shown import shown
 from chaosproxy.report.junit import DECLARATION
-from chaosproxy.report.line import shown
 from chaosproxy.report.markup import as_xml, element
 from chaosproxy.report.timeline import timeline
 

@@ -8,9 +8,9 @@ from xml.etree.ElementTree import Element
 
 from chaosproxy.check.card import Card, Result
 from chaosproxy.check.shown import broken_rules, headline, sign
+from chaosproxy.model.shown import shown
 from chaosproxy.report.exchange_html import exchange
 from chaosproxy.report.html import page
-from chaosproxy.report.line import shown
 from chaosproxy.report.markup import element
 
 DRAWN = 3

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from chaosproxy.check.card import Card, Result
 from chaosproxy.check.case import Case, Rule
+from chaosproxy.model.shown import inert, shown
 from chaosproxy.model.units import counted
-from chaosproxy.report.line import shown
 from chaosproxy.report.text import WIDTH, Paint, Style, fit
 
 NAME, VERDICT = 22, 10
@@ -83,7 +83,7 @@ def broken_rules(card: Card) -> list[tuple[Rule, list[Result]]]:
 
 def _prose(text: str, paint: Paint, style: Style, indent: str) -> Iterator[str]:
     for line in textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}{INDENT}"):
-        yield paint(line, style) + "\n"
+        yield paint(fit(inert(line), WIDTH), style) + "\n"
 
 
 def listed(cases: tuple[Case, ...]) -> Iterator[str]:

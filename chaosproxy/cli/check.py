@@ -4,7 +4,6 @@ Rules: the card goes to stdout, progress to stderr, on a terminal only. Must not
 """
 
 import contextlib
-import json
 import os
 import shlex
 import shutil
@@ -20,6 +19,7 @@ from chaosproxy.cli.ready import check
 from chaosproxy.cli.run import DurationType
 from chaosproxy.cli.until_ended import run
 from chaosproxy.errors import UsageError
+from chaosproxy.model.mask import masked_command
 from chaosproxy.model.units import ENDLESS, show_duration
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _examined(options: CheckOptions, cases: tuple["Case", ...]) -> "Card":
     client = Command(options.command)
     with _progress() as progress:
         card = run(Examination(client, cases, options.suite, limits, max(1, jobs), options.tls, progress).run)
-    return replace(card, client=shlex.join(options.command))
+    return replace(card, client=masked_command(shlex.join(options.command)))
 
 
 def _known(options: CheckOptions, card: "Card") -> "Card":
@@ -205,6 +205,7 @@ def _say(card: "Card", options: CheckOptions) -> int:
     from chaosproxy.check import junit, markdown, page, shown  # noqa: PLC0415 - `--help` does without them
     from chaosproxy.cli.painting import paint, show  # noqa: PLC0415 - likewise
     from chaosproxy.cli.saving import save  # noqa: PLC0415 - likewise
+    from chaosproxy.journal.jsonl import as_line  # noqa: PLC0415 - likewise
 
     for file, pieces in (
         (options.junit, junit.pieces),
@@ -214,8 +215,7 @@ def _say(card: "Card", options: CheckOptions) -> int:
         if file is not None:
             save(file, pieces(card))
     if options.json:
-        said = json.dumps(card.as_json(), ensure_ascii=False)
-        click.echo(said.encode(errors="backslashreplace"))  # half a surrogate pair that a client has told is escaped
+        click.echo(as_line(card.as_json()))
     else:
         show(shown.painted(card, paint()))
     return 1 if card.bad else 0
@@ -244,6 +244,7 @@ def _timeouts(options: CheckOptions) -> int:
     """What was found; 1 if no request came at all."""
     from chaosproxy.check.client import Command  # noqa: PLC0415 - `--help` does without it
     from chaosproxy.check.timeouts import SAID, Search  # noqa: PLC0415 - likewise
+    from chaosproxy.journal.jsonl import as_line  # noqa: PLC0415 - likewise
 
     _check(options)
     given = {"--only": options.only, "--skip": options.skip, "--list": options.listed, "--baseline": options.baseline}
@@ -254,7 +255,7 @@ def _timeouts(options: CheckOptions) -> int:
         click.echo(f"watching for {show_duration(options.up_to)} at most, all places at once", err=True)
     found: Sequence[Found] = run(Search(Command(options.command), options.up_to, options.patience).run)
     if options.json:
-        click.echo(json.dumps({"suite": "timeouts", "timeouts": [one.as_json() for one in found]}))
+        click.echo(as_line({"suite": "timeouts", "timeouts": [one.as_json() for one in found]}))
     else:
         for one in found:
             click.echo(f"{one.place:8} {SAID[one.place]:40} {one.seen}")

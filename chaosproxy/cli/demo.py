@@ -4,7 +4,6 @@ Rules: the result goes to stdout, progress to stderr, on a terminal only. Must n
 """
 
 import contextlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,6 +44,7 @@ def command(scenario: str, speed: float | None, as_json: bool, svg: Path | None)
     from chaosproxy.demo.plan import plan as planned  # noqa: PLC0415 - `--help` does without it
     from chaosproxy.demo.shown import show  # noqa: PLC0415 - `--help` does without it
     from chaosproxy.demo.words import meaning  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.journal.jsonl import as_line  # noqa: PLC0415 - `--help` does without it
     from chaosproxy.origin.serving import OriginOptions, serving  # noqa: PLC0415 - `--help` does without it
     from chaosproxy.scenario.library import find  # noqa: PLC0415 - `--help` does without it
     from chaosproxy.scenario.load import load  # noqa: PLC0415 - `--help` does without it
@@ -76,7 +76,7 @@ def command(scenario: str, speed: float | None, as_json: bool, svg: Path | None)
             "through": numbers(seen.through),
             "meaning": meaning(seen.direct, seen.through),
         }
-        click.echo(json.dumps(told, ensure_ascii=False))
+        click.echo(as_line(told))
     else:
         picture.draw(Console(), loaded, plan, seen)
 

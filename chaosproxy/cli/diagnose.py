@@ -5,7 +5,6 @@ one cannot be reached. Must not know: how it is measured or judged.
 """
 
 import contextlib
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -65,6 +64,7 @@ def command(urls: tuple[str, ...], as_json: bool, **options: Any) -> int:
     from chaosproxy.diagnose.assess import assess  # noqa: PLC0415 - `--help` does without it
     from chaosproxy.diagnose.measure import measure  # noqa: PLC0415 - `--help` does without it
     from chaosproxy.diagnose.plain import plain  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.journal.jsonl import as_line  # noqa: PLC0415 - `--help` does without it
 
     plan = _plan(urls, **options)
     with _progress() as told:
@@ -75,7 +75,7 @@ def command(urls: tuple[str, ...], as_json: bool, **options: Any) -> int:
                 raise
             raise click.Abort from None  # it comes in a group where several tasks ran
     if as_json:
-        click.echo(json.dumps(plain(report), ensure_ascii=False))
+        click.echo(as_line(plain(report)))
     else:
         picture.draw(Console(), report)
     return 0 if report.broken is None else 1

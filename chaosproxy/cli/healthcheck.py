@@ -8,6 +8,7 @@ import socket
 import click
 
 from chaosproxy.cli.run import LISTEN
+from chaosproxy.model.shown import message
 from chaosproxy.proxy.address import parse_listen, parse_upstream
 
 TIMEOUT = 2.0
@@ -32,5 +33,6 @@ def command(url: str | None, listen: str) -> int:
             return 0
     except OSError as error:
         where = url or "{}:{}".format(*address)
-        click.echo(f"chaosproxy: nothing accepts connections at {where}: {error.strerror or error}", err=True)
+        said = f"chaosproxy: nothing accepts connections at {where}: {error.strerror or error}"
+        click.echo(message(said), err=True)
         return 1

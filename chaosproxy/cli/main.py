@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from chaosproxy.errors import Error, ScenarioError, UsageError, alone
+from chaosproxy.model.shown import LONGEST_LINE, shown
 
 COMMANDS = {
     "run": "chaosproxy.cli.run",
@@ -86,11 +87,11 @@ def _told(error: BaseException) -> int:
         case ScenarioError():
             lines = [str(problem) for problem in error.problems]
         case Error():
-            lines = [f"chaosproxy: {error}"]
+            lines = [f"chaosproxy: {shown(str(error), LONGEST_LINE)}"]
         case _:
             if "CHAOSPROXY_DEBUG" in os.environ:
                 traceback.print_exception(error)
-            what = f"{type(error).__name__}: {error}"
+            what = shown(f"{type(error).__name__}: {error}", LONGEST_LINE)
             lines = [f"chaosproxy: internal error: {what} (CHAOSPROXY_DEBUG=1 shows where)"]
     for line in lines:
         click.echo(line, err=True)

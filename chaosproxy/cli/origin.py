@@ -3,12 +3,12 @@
 import contextlib
 import logging
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import click
 
+from chaosproxy.cli.logs import log_to_stderr
 from chaosproxy.cli.ready import check, ready_file
 from chaosproxy.proxy.address import parse_listen
 
@@ -57,7 +57,7 @@ def command(
     host, port = parse_listen(listen)
     check(ready_file)
     # What its HTTP server says of its clients: in lines of ours.
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="chaosproxy: %(message)s")
+    log_to_stderr(logging.WARNING)
     options = OriginOptions(slots, kv_blocks, frozenset(broken), speed)
     with serving(options, host, port) as origin:
         _until_signal(origin.url, ready_file)

@@ -18,6 +18,7 @@ from chaosproxy.cli.painting import paint, show
 from chaosproxy.cli.saving import save
 from chaosproxy.errors import UsageError
 from chaosproxy.journal.reader import JournalLines
+from chaosproxy.model.shown import message
 from chaosproxy.model.units import counted
 from chaosproxy.report import text
 from chaosproxy.report.pages import Format, form_of, pieces
@@ -74,9 +75,9 @@ class _Problems:
     def tell(self) -> None:
         """On stderr."""
         for line in self._lines:
-            click.echo(line, err=True)
+            click.echo(message(line), err=True)
         if self.count > TOLD:
-            click.echo(f"{self._journal}: and {counted(self.count - TOLD, 'further line')}", err=True)
+            click.echo(message(f"{self._journal}: and {counted(self.count - TOLD, 'further line')}"), err=True)
 
 
 @contextlib.contextmanager

@@ -2,25 +2,26 @@
 
 import contextlib
 import gc
-import json
 import logging
 import signal
 import ssl
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import click
 import trio
 
+from chaosproxy.cli.core_files import write_no_core
+from chaosproxy.cli.logs import log_to_stderr
 from chaosproxy.cli.ready import ready_file
 from chaosproxy.cli.run import RunOptions
 from chaosproxy.embedded.parts import Parts, running
 from chaosproxy.errors import UnavailableError, UpstreamFault, UsageError
 from chaosproxy.journal.journal import Journal
-from chaosproxy.journal.jsonl import JournalFile, line
+from chaosproxy.journal.jsonl import JournalFile, as_line, line
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Verdicts
+from chaosproxy.model.shown import message
 from chaosproxy.model.units import ENDLESS, counted, show_duration
 from chaosproxy.proxy.listener import Listener
 from chaosproxy.proxy.proxy import Proxy
@@ -43,7 +44,7 @@ class _Run:
         self.options = options
         # Never lower: what hpack says at DEBUG are header values, secrets too.
         level = logging.ERROR if options.quiet else logging.WARNING
-        logging.basicConfig(stream=sys.stderr, level=level, format="chaosproxy: %(message)s")
+        log_to_stderr(level)
         if options.verbose:
             logging.getLogger("chaosproxy").setLevel(logging.DEBUG)  # a bug of ours then says where
         self.parts = Parts(
@@ -62,7 +63,7 @@ class _Run:
     def complain(self, text: str) -> None:
         """One line to stderr; a closed stderr is nobody's problem."""
         with contextlib.suppress(OSError):
-            click.echo(f"chaosproxy: {text}", err=True)
+            click.echo(message(f"chaosproxy: {text}"), err=True)
 
     async def main(self) -> int:
         options = self.options
@@ -70,6 +71,8 @@ class _Run:
             self.complain(str(warning))
         if options.speed != 1 and _times_out(self.scenario):
             self.complain("--speed does not change the pace of the upstream: timeouts meet it at full speed")
+        if options.tls:
+            write_no_core()
         server_tls, ca = self.parts.server_tls()
         journal = Journal(options.journal_limit)
         file = None
@@ -101,7 +104,7 @@ class _Run:
         """On stdout; the exit status."""
         if self.options.json:
             for verdict in judged.each:
-                click.echo(json.dumps(verdict.as_json()))
+                click.echo(as_line(verdict.as_json()))
         else:
             click.echo(verdicts(judged.each, journal.exchanges) or "ok      nothing is expected")
         if journal.dropped:

@@ -20,8 +20,8 @@ from chaosproxy.demo.plan import EVENTS, Plan
 from chaosproxy.demo.shown import Shown
 from chaosproxy.demo.words import ending, meaning, milliseconds
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.model.shown import shown as printable
 from chaosproxy.model.units import show_duration
-from chaosproxy.report.line import shown as printable
 from chaosproxy.scenario.schema import Scenario
 
 WIDEST, NARROWEST = 100, 40

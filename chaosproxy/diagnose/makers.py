@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from chaosproxy.client.answer import Answer
 from chaosproxy.model.headers import values
+from chaosproxy.model.shown import shown
 
 
 class Maker(StrEnum):
@@ -95,7 +96,8 @@ def known(answer: Answer, inside: Answer | None) -> Known:
     for field, pattern, maker in _SIGNS:
         found = _matching(answer, field, pattern)
         if found and (inside is None or not _matching(inside, field, pattern)):
-            return Known(maker, found[0] if field == "server" else maker.value, f"{field}: {found[0]}")
+            value = shown(found[0])
+            return Known(maker, value if field == "server" else maker.value, f"{field}: {value}")
     return _by_spelling(answer, inside)
 
 

@@ -1,6 +1,7 @@
 """The diagnosis on a terminal: each hop with its figures and the strip of its arrivals, all on one axis of time.
 
-Rules: colours are those of the terminal, and none where it wants none. Must not know: how anything was measured.
+Rules: colours are those of the terminal, and none where it wants none; what a hop has said is text, never an escape
+sequence. Must not know: how anything was measured.
 """
 
 import textwrap
@@ -16,6 +17,7 @@ from chaosproxy.diagnose.observed import Variant
 from chaosproxy.diagnose.remarks import left, remarks
 from chaosproxy.diagnose.shape import Shape, median
 from chaosproxy.diagnose.telling import Told, milliseconds, told
+from chaosproxy.model.shown import LONGEST_LINE, inert, shown
 from chaosproxy.model.units import counted
 
 WIDEST, NARROWEST = 100, 40
@@ -35,12 +37,12 @@ def draw(console: Console, report: Report) -> None:
 
 def _lines(report: Report, width: int) -> Iterator[Text]:
     variant = report.broken.finding.variant if report.broken is not None and report.broken.finding else Variant.PLAIN
-    shown = [one.judged.get(variant, one.judged[Variant.PLAIN]).change.seen for one in report.seen]
-    scale = strip.Scale.of([one.answer for one in shown], width - len(INDENT) - 1)
-    for one, seen in zip(report.seen, shown, strict=True):
+    looks = [one.judged.get(variant, one.judged[Variant.PLAIN]).change.seen for one in report.seen]
+    scale = strip.Scale.of([one.answer for one in looks], width - len(INDENT) - 1)
+    for one, seen in zip(report.seen, looks, strict=True):
         colour = "green" if one.finding is None else "red"
         name = f"{one.hop.name}  " if one.hop.name else ""
-        yield Text(f"{one.number} {name}{one.hop.url}"[:width], style=f"bold {colour}")
+        yield Text(shown(f"{one.number} {name}{one.hop.url}")[:width], style=f"bold {colour}")
         yield from _prose(", ".join(_facts(seen)), width, "", INDENT)
         yield from _prose(_headers(seen), width, "dim", INDENT)
         for remark in remarks(one):
@@ -64,7 +66,7 @@ def _facts(seen: Shape) -> Iterator[str]:
     amount = f"{counted(seen.events, 'event')} in " if seen.events else ""
     yield f"{amount}{counted(len(seen.bursts), 'burst')} of {_usual(seen)}"
     yield f"{seen.size:,} bytes in {milliseconds(answer.ended)}"
-    yield f"coding {answer.header('content-encoding') or 'none'}"
+    yield f"coding {shown(answer.header('content-encoding')) or 'none'}"
     if answer.framing is not None:
         yield f"framing {answer.framing.value}"
     yield _ENDS.get(answer.end, answer.end)
@@ -77,7 +79,7 @@ def _usual(seen: Shape) -> str:
 
 def _headers(seen: Shape) -> str:
     said = hints(seen.answer)
-    return ", ".join(f"{name}: {said[name]}" for name in _SHOWN if name in said)
+    return ", ".join(f"{name}: {shown(said[name])}" for name in _SHOWN if name in said)
 
 
 def _axis(scale: strip.Scale, variant: Variant) -> Text:
@@ -105,6 +107,6 @@ def _verdict(verdict: Told, width: int) -> Iterator[Text]:
 
 
 def _prose(text: str, width: int, style: str = "", indent: str = "") -> Iterator[Text]:
-    safe = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    safe = shown(" ".join(text.split()), LONGEST_LINE)
     for line in textwrap.wrap(safe, width, initial_indent=indent, subsequent_indent=indent + INDENT * bool(indent)):
-        yield Text(line, style=style)
+        yield Text(inert(line), style=style)

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from chaosproxy.errors import UsageError
 from chaosproxy.model.headers import Headers, first
+from chaosproxy.model.mask import masked_address, masked_target
 from chaosproxy.model.messages import RequestHead
 from chaosproxy.model.validate import check_request
 from chaosproxy.model.vocabulary import Framing
@@ -34,7 +35,8 @@ class Hop:
 
     @property
     def url(self) -> str:
-        return f"{self.address.url}{self.target}"
+        """For people: what is secret in its query is masked."""
+        return masked_target(f"{self.address.url}{self.target}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def _hop(text: str) -> Hop:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise UsageError(f"URL {url!r}: {error}") from error
+        raise UsageError(f"URL {masked_address(url)!r}: {error}") from error
     address = parse_upstream(f"{parts.scheme}://{parts.netloc}" if parts.netloc else url, "URL")
     target = _quoted(parts.path) or ("/" if parts.query else "")
     return Hop(name, address, f"{target}?{_quoted(parts.query)}" if parts.query else target)
@@ -105,5 +107,5 @@ def header(text: str) -> tuple[bytes, bytes]:
     """`Name: value`, as curl has it. UsageError if it is none."""
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
-        raise UsageError(f"-H {text!r}: write Name: value")
+        raise UsageError("-H: write Name: value; in one there is no colon, or nothing in front of it")
     return name.strip().encode("latin-1", "replace"), value.strip().encode("utf-8", "surrogateescape")

@@ -11,6 +11,7 @@ from chaosproxy.diagnose.change import Trouble
 from chaosproxy.diagnose.observed import Leaving, Variant
 from chaosproxy.diagnose.shape import Shape
 from chaosproxy.diagnose.telling import milliseconds
+from chaosproxy.model.shown import shown
 
 
 def left(leaving: Leaving) -> str:
@@ -46,4 +47,4 @@ def remarks(one: Seen) -> Iterator[str]:
         yield f"once nothing came for {longest}, inside for {milliseconds(_longest(inside))} at most"
     coded = one.judged.get(Variant.CODED)
     if coded is not None and coded.change.good and coded.change.seen.answer.header("content-encoding"):
-        yield f"with Accept-Encoding it is coded ({coded.change.seen.answer.header('content-encoding')}), and flushed with each event"
+        yield f"with Accept-Encoding it is coded ({shown(coded.change.seen.answer.header('content-encoding'))}), and flushed with each event"

@@ -14,6 +14,8 @@ from chaosproxy.diagnose.makers import Maker
 from chaosproxy.diagnose.observed import Variant
 from chaosproxy.diagnose.shape import Shape, median
 from chaosproxy.diagnose.signature import Kind
+from chaosproxy.model.mask import masked_target
+from chaosproxy.model.shown import shown
 from chaosproxy.model.units import counted
 
 UNEVEN = 3.0
@@ -95,7 +97,7 @@ def _what(finding: Finding) -> str:
         case Cause.WHOLE:
             return f"it gathers the whole answer ({size}), or has a buffer that is larger, and sends it at the end"
         case Cause.COMPRESSION:
-            coding = seen.answer.header("content-encoding") or "and decompresses for this client"
+            coding = shown(seen.answer.header("content-encoding")) or "and decompresses for this client"
             amount = "until the end" if change.kind is Kind.WHOLE else f"until {change.size:,} coded bytes are there"
             return f"it compresses ({coding}) without a flush, so that nothing can be read {amount}"
         case Cause.BEHIND:
@@ -150,11 +152,11 @@ def _evidence(one: Seen, finding: Finding) -> Iterator[str]:
     if change.exact:
         yield "its bursts end in the middle of events: what counts there is bytes, not time"
     if change.counted:
-        yield f"Content-Length: {seen.answer.header('content-length')}, which the hop inside does not send"
+        yield f"Content-Length: {shown(seen.answer.header('content-length'))}, which the hop inside does not send"
     if seen.answer.header("location"):
-        yield f"Location: {seen.answer.header('location')}"
+        yield f"Location: {shown(masked_target(seen.answer.header('location')))}"
     if seen.answer.header("content-encoding"):
-        yield f"Content-Encoding: {seen.answer.header('content-encoding')}"
+        yield f"Content-Encoding: {shown(seen.answer.header('content-encoding'))}"
     if one.known.why:
         yield f"known by {one.known.why}"
     yield f"{judged.agree} of {counted(judged.of, 'measurement')} agree"

@@ -21,6 +21,7 @@ from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.jsonl import JournalFile
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Verdicts
+from chaosproxy.model.shown import shown
 from chaosproxy.model.units import counted
 from chaosproxy.proxy.planner import Planner
 from chaosproxy.proxy.proxy import Proxy
@@ -175,15 +176,14 @@ class OpenProxy:
     def about(self) -> str:
         """Which proxy this is: its URL, the scenario in force and its seed."""
         planner = self._proxy.planner
-        return f"{self.url}, {planner.scenario.name}, seed {planner.seed}"
+        return f"{self.url}, {shown(planner.scenario.name)}, seed {planner.seed}"
 
     def command(self) -> str:
         """The command line that runs this proxy again, with the same seed; where a file has to be written for it, with the
         file's text on a line of its own."""
         planner, setup = self._proxy.planner, self._setup
         upstreams = [] if self._origin is not None else [address.url for address in setup.parts.upstreams]
-        as_given = planner.scenario is setup.scenario
-        return command(planner.scenario, setup.source, upstreams, planner.seed, setup.speed, as_given=as_given)
+        return command(planner.scenario, upstreams, planner.seed, setup.speed)
 
     def timeline(self) -> str:
         """What became of every exchange so far, moment by moment; running ones last."""

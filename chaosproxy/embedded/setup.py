@@ -5,13 +5,14 @@ Must not know: threads, sockets.
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from chaosproxy.embedded.linked import Serve
 from chaosproxy.embedded.parts import Parts
 from chaosproxy.errors import Problem, ScenarioError, UsageError
+from chaosproxy.model.mask import masked_address
 from chaosproxy.scenario.schema import TRANSPARENT, Scenario
 
 FilePath = str | Path
@@ -34,7 +35,7 @@ def read(source: Source | None) -> Scenario:
         raise ScenarioError([Problem(f"a scenario is a name, a path, YAML text or a mapping; found {found}")])
     from chaosproxy.scenario.load import load  # noqa: PLC0415 - pydantic is loaded by whoever has a scenario
 
-    return load(source)
+    return replace(load(source), given=source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,6 @@ class Options:
 class Setup:
     """A proxy that may be opened."""
 
-    source: Source | None
-    """What was given as the scenario."""
     scenario: Scenario
     parts: Parts
     """With no upstream: the embedded origin is to be started."""
@@ -88,7 +87,7 @@ class Setup:
             upstream_insecure=options.upstream_insecure,
             spelt=str,
         )
-        return cls(scenario, read(scenario), parts, speed, _path("journal", options.journal), limit, serve)
+        return cls(read(scenario), parts, speed, _path("journal", options.journal), limit, serve)
 
 
 def _texts(name: str, given: Several) -> tuple[str, ...]:
@@ -96,7 +95,8 @@ def _texts(name: str, given: Several) -> tuple[str, ...]:
     if callable(given):
         raise UsageError(f"{name}: a function serves in the Trio run of `open_proxy`; here write a URL, or several")
     if not texts or not all(isinstance(text, str) for text in texts):
-        raise UsageError(f"{name} {given!r}: write one string, or several")
+        shown = [masked_address(text) if isinstance(text, str) else text for text in texts]
+        raise UsageError(f"{name} {shown[0] if shown == [given] else shown!r}: write one string, or several")
     return texts
 
 

@@ -12,7 +12,8 @@ import re
 from chaosproxy.http1.lines import LineBlock, Malformed
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.messages import Data, Event, Trailers
-from chaosproxy.model.validate import fields_problem, permitted_trailers, show
+from chaosproxy.model.units import counted
+from chaosproxy.model.validate import fields_problem, permitted_trailers
 
 _PLAIN = re.compile(rb"([0-9A-Fa-f]{1,16})\r\n")
 """A chunk header as nearly everybody sends it; all others take the slow path."""
@@ -203,7 +204,7 @@ def _trailer_fields(lines: list[bytes]) -> Headers:
     for line in lines:
         name, colon, value = line.partition(b":")
         if not colon:
-            raise Malformed(f"trailer {show(line)} has no colon")
+            raise Malformed(f"a trailer of {counted(len(line), 'byte')} has no colon")
         fields.append((name, value.strip(b" \t")))
     problem = fields_problem(tuple(fields))
     if problem is not None:

@@ -17,7 +17,7 @@ from chaosproxy.http1.lines import LineBlock, Malformed
 from chaosproxy.http1.plain import is_plain_text, plain_fields, plain_request_line
 from chaosproxy.model.headers import Headers, first, without
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
-from chaosproxy.model.validate import check_request, check_response, show
+from chaosproxy.model.validate import beginning, check_request, check_response, show_name
 from chaosproxy.model.vocabulary import Framing
 
 _REQUEST_LINE = re.compile(rb"([^ ]+) ([^ ]+) HTTP/([0-9])\.([0-9])", re.DOTALL)  # RFC 9112 section 3
@@ -57,16 +57,16 @@ def response_block() -> LineBlock:
 def _check_request_line(line: bytes) -> None:
     match = _REQUEST_LINE.fullmatch(line)
     if match is None:
-        raise Malformed(f"{show(line)} is no request line")
+        raise Malformed(f"{beginning(line)} is no request line")
     if match[3] not in (b"0", b"1"):
         raise Malformed(f"HTTP/{match[3].decode()}.{match[4].decode()} on an HTTP/1.1 connection", 505)
     if match[3] == b"0":
-        raise Malformed(f"{show(line)} is no request line")
+        raise Malformed(f"{beginning(line)} is no request line")
 
 
 def _check_status_line(line: bytes) -> None:
     if _STATUS_LINE.fullmatch(line) is None:
-        raise Malformed(f"{show(line)} is no status line")
+        raise Malformed(f"{beginning(line)} is no status line")
 
 
 def parse_request(lines: list[bytes], scheme: bytes) -> ReceivedRequest:
@@ -166,8 +166,8 @@ def _response_framing(lines: list[bytes], method: bytes, status: int, version: b
     return Framing.LENGTH, length
 
 
-_SHOWN = re.compile(r"bytearray\(b(.*)\)", re.DOTALL)
-"""How h11 shows a peer's bytes."""
+_SHOWN = re.compile(r": bytearray\(b['\"](.*)['\"]\)", re.DOTALL)
+"""How h11 shows a peer's line."""
 
 
 def _parse(
@@ -182,7 +182,19 @@ def _parse(
     try:
         event = connection.next_event()
     except h11.RemoteProtocolError as error:
-        said = _SHOWN.sub(r"\1", str(error))
-        raise Malformed(said, error.error_status_hint or 400) from error
+        raise Malformed(_said(error, lines), error.error_status_hint or 400) from error
     assert isinstance(event, h11.Request | h11.Response | h11.InformationalResponse)  # the head is complete
     return event
+
+
+def _said(error: h11.RemoteProtocolError, lines: list[bytes]) -> str:
+    """h11's words, of a line no more than the name in it: what stands behind that may be a secret."""
+    said = str(error)
+    found = _SHOWN.search(said)
+    if found is None:
+        return said
+    words = said[: found.start()]
+    if "header" not in words:
+        return f"{words}: {beginning(lines[0])}"
+    name, colon, _ = found[1].partition(":")
+    return f"{words}: {show_name(name.encode())}" if colon else f"{words}: no colon in it"

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from chaosproxy.http2.mistakes import StreamFault
 from chaosproxy.model.headers import Headers, first, values, without
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
-from chaosproxy.model.validate import check_request, check_response, fields_problem, permitted_trailers, show
+from chaosproxy.model.validate import check_request, check_response, fields_problem, permitted_trailers, show, show_name
 from chaosproxy.model.vocabulary import Framing
 
 LARGEST_LIST = 65_536
@@ -69,7 +69,7 @@ def response_head(fields: Iterable[tuple[bytes, bytes]], *, method: bytes, final
     pseudo, headers = _split(fields, _RESPONSE_PSEUDO)
     text = pseudo.get(b":status", b"")
     if len(text) != 3 or not text.isdigit():  # section 8.3.2
-        raise StreamFault(f":status {show(text)} is no status" if text else "no :status")
+        raise StreamFault(f":status {show(text[:3])} is no status" if text else "no :status")
     status = int(text)
     head: ResponseHead | Interim
     if status < 200:
@@ -119,7 +119,7 @@ def _content_length(head: RequestHead | ResponseHead) -> int | None:
     if len(found) > 1:
         raise StreamFault("more than one content-length")
     if not _DIGITS.fullmatch(found[0]) or int(found[0]) > LARGEST_LENGTH:
-        raise StreamFault(f"content-length {show(found[0])} is no length")
+        raise StreamFault("content-length is no length")
     return int(found[0])
 
 
@@ -141,15 +141,15 @@ def _split(fields: Iterable[tuple[bytes, bytes]], allowed: frozenset[bytes]) -> 
         size += len(name) + len(value) + 32
         if name.startswith(b":"):
             if headers:  # section 8.3
-                raise StreamFault(f"{show(name)} behind a regular field")
+                raise StreamFault(f"{show_name(name)} behind a regular field")
             if name not in allowed or name in pseudo:
-                raise StreamFault(f"{show(name)} {'twice' if name in pseudo else 'has no place here'}")
+                raise StreamFault(f"{show_name(name)} {'twice' if name in pseudo else 'has no place here'}")
             pseudo[name] = bytes(received)  # whose grammar knows no blanks
             continue
         if name != name.lower():  # section 8.2.1
-            raise StreamFault(f"upper case in field name {show(name)}")
+            raise StreamFault(f"upper case in field name {show_name(name)}")
         if name in CONNECTION_FIELDS or (name == b"te" and value.lower() != b"trailers"):  # section 8.2.2
-            raise StreamFault(f"connection-specific field {show(name)}")
+            raise StreamFault(f"connection-specific field {show_name(name)}")
         headers.append((bytes(name), value))
     if size > LARGEST_LIST or len(headers) > MOST_FIELDS:
         raise StreamFault(f"{len(headers)} fields, {size} bytes: more than a head may have", status=431)

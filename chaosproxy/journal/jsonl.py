@@ -18,7 +18,13 @@ from chaosproxy.journal.record import ExchangeRecord
 
 def line(record: ExchangeRecord) -> str:
     """One line of JSON, without its line feed."""
-    return json.dumps(record.as_json(), allow_nan=False, ensure_ascii=True, separators=(",", ":"))
+    return as_line(record.as_json(), separators=(",", ":"))
+
+
+def as_line(document: object, separators: tuple[str, str] | None = None) -> str:
+    """JSON on one line of printable ASCII, in which nothing is an order to who runs a build (`##[error]`)."""
+    text = json.dumps(document, allow_nan=False, ensure_ascii=True, separators=separators)
+    return text.replace("\x7f", "\\u007f").replace("##", "#\\u0023")
 
 
 class JournalFile:

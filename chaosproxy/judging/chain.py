@@ -12,6 +12,7 @@ from chaosproxy.judging.check import Check, Finding, found, register
 from chaosproxy.judging.leaving import passed_on
 from chaosproxy.judging.words import limit
 from chaosproxy.model.json_values import at_path
+from chaosproxy.model.mask import masked_target
 from chaosproxy.model.units import Duration
 
 ORIGIN = (
@@ -78,7 +79,7 @@ class AbortChain(Check):
         numbers = [(link, path, at_path(document, path)) for link, path in self.links]
         for _, path, number in numbers:
             if not isinstance(number, int | float):
-                return False, f"no number `{path}` at {self.stats}"
+                return False, f"no number `{path}` at {masked_target(self.stats)}"
         said = ", ".join(f"{path} {number:g}" for _, path, number in numbers)
         broken = next((link for link, _, number in numbers if number), None)
         after = f"{limit(self.within)} later {said}"

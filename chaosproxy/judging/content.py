@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from chaosproxy.journal.mask import is_secret
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Check, Finding, found, register
 from chaosproxy.judging.words import ended_at, how_it_ended, last_byte, ms
 from chaosproxy.model.globs import glob
+from chaosproxy.model.mask import is_secret
 
 
 @register

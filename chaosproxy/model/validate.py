@@ -2,7 +2,8 @@
 
 Stands at every entry (HTTP/1, HTTP/2, scenarios after expansion), so that nothing a peer or a scenario wrote can become
 a second line on the wire of the other protocol. Every function answers None, or one line for a person.
-Rules: pure, never raises; the grammar of RFC 9110, 9112 and 9113 alone, no taste.
+Rules: pure, never raises; the grammar of RFC 9110, 9112 and 9113 alone, no taste; what is said of a head has nothing in
+it that may be a secret: no value of a field, no query, no user information.
 Must not know: framing, what came before or after the head, who asks.
 """
 
@@ -10,6 +11,7 @@ import re
 
 from chaosproxy.model.headers import Headers, values
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
+from chaosproxy.model.units import counted
 
 FORBIDDEN_TRAILERS = frozenset(
     {
@@ -38,14 +40,19 @@ _AUTHORITY = re.compile(  # RFC 3986 section 3.2 without userinfo (RFC 9110 sect
 )
 
 
+_SPEAKS = re.compile(rb"[A-Z]{1,20}(?= )|HTTP/[0-9.]{1,5}(?: [0-9]{1,3}(?![^ ]))?|SSH-[0-9.]{1,4}")
+_NO_NAME = re.compile(rb"(?<=.)[\0\t\r\n :=]", re.DOTALL)
+_USERINFO = re.compile(rb"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//|(?!/))[^/]*@")
+
+
 def field_problem(name: bytes, value: bytes) -> str | None:
     """What is wrong with one field line. Controls other than NUL, CR, LF are legal in a value and pass as they are."""
     if not _TOKEN.fullmatch(name):
-        return f"field name {show(name)} is no token"
+        return f"field name {show_name(name)} is no token"
     if _NOT_IN_VALUE.search(value):
-        return f"field {show(name)} has NUL, CR or LF in its value"
+        return f"field {show_name(name)} has NUL, CR or LF in its value"
     if value and (value[0] in b" \t" or value[-1] in b" \t"):  # RFC 9113 section 8.2.1
-        return f"field {show(name)} has a blank at an end of its value"
+        return f"field {show_name(name)} has a blank at an end of its value"
     return None
 
 
@@ -60,18 +67,18 @@ def fields_problem(headers: Headers) -> str | None:
 
 def method_problem(method: bytes) -> str | None:
     """RFC 9110 section 9.1: a method is a token."""
-    return None if _TOKEN.fullmatch(method) else f"method {show(method)} is no token"
+    return None if _TOKEN.fullmatch(method) else f"method {show_name(method)} is no token"
 
 
 def scheme_problem(scheme: bytes) -> str | None:
-    return None if _SCHEME.fullmatch(scheme) else f"scheme {show(scheme)} is none"
+    return None if _SCHEME.fullmatch(scheme) else f"scheme {_public(scheme)} is none"
 
 
 def authority_problem(authority: bytes) -> str | None:
     """Host and optional port, no userinfo (RFC 9110 sections 4.2.4 and 7.2, RFC 9113 section 8.3.1); not empty."""
     match = _AUTHORITY.fullmatch(authority)
     if match is None or (match[1] and (len(match[1]) > 5 or int(match[1]) > 65535)):
-        return f"authority {show(authority)} is no host with an optional port"
+        return f"authority {_public(authority)} is no host with an optional port"
     return None
 
 
@@ -81,14 +88,14 @@ def target_problem(method: bytes, target: bytes) -> str | None:
     Within its form a target passes as it is: dots, escapes, backslashes and double slashes mean nothing to a proxy.
     """
     if not _VISIBLE.fullmatch(target):
-        return f"request target {show(target)} has a character that may not stand in one"
+        return f"request target {_public(target)} has a character that may not stand in one"
     if method == b"CONNECT":
         if b":" not in target or target.endswith(b":") or authority_problem(target) is not None:
-            return f"CONNECT wants host:port, not {show(target)}"
+            return f"CONNECT wants host:port, not {_public(target)}"
         return None
     if target[0] == 0x2F or (target == b"*" and method == b"OPTIONS") or _ABSOLUTE.fullmatch(target):
         return None
-    return f"request target {show(target)} is neither a path nor absolute"
+    return f"request target {_public(target)} is neither a path nor absolute"
 
 
 def status_problem(status: int) -> str | None:
@@ -97,7 +104,7 @@ def status_problem(status: int) -> str | None:
 
 
 def reason_problem(reason: bytes) -> str | None:
-    return None if _REASON.fullmatch(reason) else f"reason {show(reason)} has a control character"
+    return None if _REASON.fullmatch(reason) else "the reason has a control character"
 
 
 def host_problem(head: RequestHead) -> str | None:
@@ -125,7 +132,7 @@ def check_request(head: RequestHead, *, sound_fields: bool = False) -> str | Non
         or host_problem(head)
     )
     if problem is None and head.version == b"2" and head.method != b"CONNECT" and head.target[0] not in b"/*":
-        return f":path {show(head.target)} does not begin with a slash"  # RFC 9113 section 8.3.1
+        return f":path {_public(head.target)} does not begin with a slash"  # RFC 9113 section 8.3.1
     return problem
 
 
@@ -138,6 +145,28 @@ def check_response(head: ResponseHead | Interim, *, sound_fields: bool = False) 
 def permitted_trailers(headers: Headers) -> Headers:
     """The trailers that may be passed on."""
     return tuple(pair for pair in headers if pair[0].lower() not in FORBIDDEN_TRAILERS)
+
+
+def beginning(line: bytes) -> str:
+    """Of a line that is no start line what tells who speaks: its method, or its protocol with a status. It may be
+    anything, a body's first bytes too, so that of others there is the length alone."""
+    found = _SPEAKS.match(line)
+    if found is None:
+        return f"a line of {counted(len(line), 'byte')}"
+    return show(found[0] + (b" ..." if found.end() < len(line) else b""))
+
+
+def show_name(name: bytes) -> str:
+    """A name as far as it can be one: what stands behind a blank or a colon in it may be a value."""
+    found = _NO_NAME.search(name)
+    return show(name if found is None else name[: found.start()] + b" ...")
+
+
+def _public(target: bytes) -> str:
+    """Without its query, and without user information."""
+    before, mark, _ = _USERINFO.sub(rb"\1***@", target).partition(b"?")
+    before, hash_, _ = before.partition(b"#")
+    return show(before + (hash_ or mark) + (b"..." if hash_ or mark else b""))
 
 
 def show(text: bytes) -> str:

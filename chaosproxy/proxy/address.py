@@ -8,6 +8,7 @@ from sys import intern
 from urllib.parse import urlsplit
 
 from chaosproxy.errors import UsageError
+from chaosproxy.model.mask import masked_address
 
 PORTS = {"http": 80, "h2c": 80, "https": 443}
 _FORM = "write http://HOST:PORT, https://HOST:PORT or h2c://HOST:PORT; a port is 1 to 65535"
@@ -44,18 +45,18 @@ def parse_upstream(text: str, what: str = "upstream") -> UpstreamAddress:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
-        raise UsageError(f"{what} {text!r}: {_FORM}") from error
+        raise UsageError(f"{what} {masked_address(text)!r}: {_FORM}") from error
     if parts.scheme not in PORTS or not parts.netloc or port == 0:
-        raise UsageError(f"{what} {text!r}: {_FORM}")
+        raise UsageError(f"{what} {masked_address(text)!r}: {_FORM}")
     if not parts.hostname or parts.query or parts.fragment or parts.username is not None:
         raise UsageError(
-            f"{what} {text!r}: only a host, a port and a path prefix can stand here, as in http://HOST:PORT/PREFIX"
+            f"{what} {masked_address(text)!r}: only a host, a port and a path prefix can stand here, as in http://HOST:PORT/PREFIX"
         )
     try:
         host = parts.hostname.encode("idna").decode("ascii") if not parts.hostname.isascii() else parts.hostname
         prefix = parts.path.rstrip("/").encode("ascii")
     except UnicodeError as error:
-        raise UsageError(f"{what} {text!r}: not a host name or path that can be sent") from error
+        raise UsageError(f"{what} {masked_address(text)!r}: not a host name or path that can be sent") from error
     return UpstreamAddress(parts.scheme, host, PORTS[parts.scheme] if port is None else port, prefix)
 
 

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from chaosproxy.chain.content import is_coded
 from chaosproxy.chain.line import Line
 from chaosproxy.chain.placed import Noted
-from chaosproxy.journal import mask
 from chaosproxy.journal.record import Ending, ExchangeRecord, Fired, NotFired
+from chaosproxy.model import mask
 from chaosproxy.model.messages import Data, RequestHead, ResponseHead
 from chaosproxy.proxy.connection_faults import noted
 from chaosproxy.scenario.rules import Decision

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from chaosproxy.model.shown import shown
 from chaosproxy.pytest_plugin import reports
 from chaosproxy.pytest_plugin.marker import wrong
 
@@ -94,7 +95,9 @@ class Watch:
         if not bad:
             return ""
         of = len(proxy.verdict().each)
-        return f"{len(bad)} of {of} expectation{'s' * (of != 1)} of {proxy.scenario} failed\n{_lines(proxy, bad)}"
+        return (
+            f"{len(bad)} of {of} expectation{'s' * (of != 1)} of {shown(proxy.scenario)} failed\n{_lines(proxy, bad)}"
+        )
 
 
 @contextlib.contextmanager

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.model.shown import shown
 from chaosproxy.model.units import counted
 from chaosproxy.report.lanes import Mark
-from chaosproxy.report.line import ending, shown
+from chaosproxy.report.line import ending
 from chaosproxy.report.markup import element
 from chaosproxy.report.overview import facts, milliseconds, status, tone
 from chaosproxy.report.picture import picture

@@ -15,8 +15,8 @@ from xml.etree.ElementTree import Element
 
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Verdict
+from chaosproxy.model.shown import shown
 from chaosproxy.report.exchange_html import exchange
-from chaosproxy.report.line import shown
 from chaosproxy.report.markup import as_html, element
 from chaosproxy.report.overview import Overview, headline, milliseconds
 from chaosproxy.report.verdicts import SHOWN, lines

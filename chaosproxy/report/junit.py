@@ -9,7 +9,8 @@ from xml.etree.ElementTree import Element
 
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Verdict
-from chaosproxy.report.line import exchange_line, shown
+from chaosproxy.model.shown import shown
+from chaosproxy.report.line import exchange_line
 from chaosproxy.report.markup import as_xml, element
 from chaosproxy.report.overview import Overview, status
 from chaosproxy.report.timeline import timeline

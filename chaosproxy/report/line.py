@@ -4,25 +4,12 @@ Rules: whatever a peer sent, it stays one line without control characters (no es
 Must not know: how anything came about.
 """
 
-import re
-
 from chaosproxy.journal.record import Ending, ExchangeRecord, Fired
+from chaosproxy.model.shown import shown
 from chaosproxy.model.units import counted
 
-LONGEST = 200
 FIRED = 5
 """What faults did that often is told; of a stall at every event a line would never end."""
-_UNSAFE = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
-    r"|#(?=#[a-z]{0,20}\[)"  # `##[error]`, `##vso[...]`, `##teamcity[...]`: orders to who runs a build, anywhere in a line
-)
-"""Controls, what turns the direction of writing, and what no XML may hold."""
-
-
-def shown(text: str) -> str:
-    """`text` with control and direction characters as `\\xNN`, at most 200 characters."""
-    safe = _UNSAFE.sub(lambda found: f"\\x{ord(found[0]):02x}", text[:LONGEST])
-    return safe if len(text) <= LONGEST and len(safe) <= LONGEST else safe[:LONGEST] + "..."
 
 
 def ending(end: Ending | None) -> str:

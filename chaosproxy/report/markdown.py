@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Verdict
+from chaosproxy.model.shown import shown
 from chaosproxy.model.units import counted
-from chaosproxy.report.line import ending, shown
+from chaosproxy.report.line import ending
 from chaosproxy.report.overview import Overview, Tone, headline, milliseconds, status, tone
 from chaosproxy.report.verdicts import lines
 

@@ -11,9 +11,10 @@ from typing import Literal
 
 from chaosproxy.journal.record import Ending, ExchangeRecord
 from chaosproxy.judging.check import Verdict
+from chaosproxy.model.shown import inert, shown
 from chaosproxy.model.units import counted
 from chaosproxy.report.lanes import Lanes, column, lanes
-from chaosproxy.report.line import ending, shown
+from chaosproxy.report.line import ending
 from chaosproxy.report.overview import Overview, Tone, facts, headline, milliseconds, status, tone
 from chaosproxy.report.verdicts import verdicts as told
 
@@ -80,7 +81,7 @@ def waterfall(record: ExchangeRecord, paint: Paint = plain) -> Iterator[str]:
     """One exchange: what it was, how it ended, two lanes, what faults did."""
     yield paint(fit(_heading(record), WIDTH), "head")
     end = milliseconds(record.times.end) if record.end is not None else "not yet over"
-    yield "  " + paint(fit(_inert(f"{ending(record.end)}, {end}"), WIDTH - 2), tone(record))
+    yield "  " + paint(fit(inert(f"{ending(record.end)}, {end}"), WIDTH - 2), tone(record))
     drawn = lanes(record, DRAWN)
     yield _lane("arrivals", drawn.arrivals, record.times.upstream_closed, record.upstream.end, drawn.seconds)
     yield _lane("deliveries", drawn.deliveries, record.times.end, record.end, drawn.seconds)
@@ -145,12 +146,7 @@ def _wrapped(text: str, indent: str) -> Iterator[str]:
     """In lines."""
     width = WIDTH - 3 if sum(map(_columns, text)) <= len(text) else WIDTH // 2 - 3
     for line in textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False):
-        yield _inert(line)
-
-
-def _inert(line: str) -> str:
-    """It does not begin as an order to whoever runs a build does (`::error::`); three columns longer if it did."""
-    return line.replace("::", ":\\x3a", 1) if line.lstrip().startswith("::") else line
+        yield inert(line)
 
 
 def fit(text: str, columns: int) -> str:

@@ -7,8 +7,9 @@ first byte; what did not happen has no line. Must not know: how anything came ab
 from collections.abc import Sequence
 
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.model.shown import shown
 from chaosproxy.model.units import counted
-from chaosproxy.report.line import deed, ending, exchange_line, shown
+from chaosproxy.report.line import deed, ending, exchange_line
 
 DETAILED = 50
 """Of that many exchanges, the latest, the moments are told; of earlier ones their line."""

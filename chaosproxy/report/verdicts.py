@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Finding, Verdict
-from chaosproxy.report.line import exchange_line, shown
+from chaosproxy.model.shown import shown
+from chaosproxy.report.line import exchange_line
 from chaosproxy.report.timeline import moments
 
 SHOWN = 5

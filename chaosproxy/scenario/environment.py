@@ -16,7 +16,9 @@ _REFERENCE = re.compile(r"\$\$\{|\$\{(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<defa
 class Expanded(str):
     """A string that held a variable. What it is, a number or a text, is for the field to say."""
 
-    __slots__ = ()
+    __slots__ = ("written",)
+    written: str
+    """As it stands in the source: what a variable holds may be a secret, and is shown nowhere."""
 
 
 class Environment:
@@ -30,8 +32,9 @@ class Environment:
         """`text` with its variables filled in: Expanded, or the same if there are none. ValueError if that fails."""
         if "${" not in text:
             return text
-        expanded = _REFERENCE.sub(self._fill, text)
-        return Expanded(expanded)
+        expanded = Expanded(_REFERENCE.sub(self._fill, text))
+        expanded.written = text
+        return expanded
 
     def _fill(self, found: re.Match[str]) -> str:
         if found[0] == "$${":

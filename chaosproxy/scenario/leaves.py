@@ -44,6 +44,8 @@ def found(value: object) -> str:
             return "nothing"
         case bool():
             return "true" if value else "false"
+        case Expanded():
+            return f"what {shown(value.written)} stands for"
         case str():
             return shown(value)
         case int() | float():

@@ -14,8 +14,9 @@ from typing import Any
 from chaosproxy.errors import Problem, ScenarioError
 from chaosproxy.scenario import library
 from chaosproxy.scenario.environment import Environment
-from chaosproxy.scenario.nodes import place_of
+from chaosproxy.scenario.nodes import Path, Scalar, place_of, steps
 from chaosproxy.scenario.reading import Reader
+from chaosproxy.scenario.scalars import shown
 from chaosproxy.scenario.schema import Rule, Scenario, UpstreamOptions
 from chaosproxy.scenario.source import compose, read
 from chaosproxy.scenario.trouble import Trouble, Unreadable, nearest
@@ -71,6 +72,12 @@ class _Part:
         except Unreadable:
             pass  # noted in `trouble`, which decides
 
+    def told(self, path: Path, value: object) -> str:
+        """The value at `path`, for a message: as it is written, where it asks the environment."""
+        node, _ = list(steps(self.reader.root, path))[-1]
+        written = node.value if isinstance(node, Scalar) else None
+        return shown(written) if isinstance(written, str) and "${" in written else repr(value)
+
     def _open(self) -> Reader:
         text = self._text()
         root = FromPython(self.trouble).node(self.source) if text is None else compose(text, self.trouble)
@@ -109,9 +116,9 @@ def _join(parts: Sequence[_Part]) -> dict[str, Any]:
             before = place.setdefault(path[-1], value)
             first = origin.setdefault(path, part)
             if before != value:
-                where = first.trouble.file or first.name
+                where, there, here = first.trouble.file or first.name, first.told(path, before), part.told(path, value)
                 part.reader.complain(
-                    f"{path[-1]}: two different values, {before!r} in {where} and {value!r} here; leave one out", path
+                    f"{path[-1]}: two different values, {there} in {where} and {here} here; leave one out", path
                 )
     joined["name"] = "+".join(part.said.given.get("name", part.name) for part in parts) if parts else "transparent"
     if len(parts) == 1:

@@ -13,6 +13,7 @@ from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.errors import Problem
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.judging.check import Check
+from chaosproxy.model.units import counted
 from chaosproxy.scenario.nth import ALL, Nth
 
 
@@ -124,7 +125,7 @@ class Expectation:
     """Which of those that match, counted from 1."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Scenario:
     """One scenario file, or several joined in order."""
 
@@ -138,6 +139,12 @@ class Scenario:
     expect: tuple[Expectation, ...] = ()
     warnings: tuple[Problem, ...] = field(default=(), compare=False)
     """What `lint` shows and `run` may; nothing that stops it."""
+    given: object = field(default=None, compare=False)
+    """What it was read from, where a program gave that."""
+
+    def __repr__(self) -> str:
+        """Without what is in it: some of that may be from the environment."""
+        return f"<scenario {self.name!r}: {counted(len(self.rules), 'rule')}>"
 
 
 TRANSPARENT = Scenario("transparent")

@@ -39,7 +39,7 @@ SAID = {
     "an upstream with a query": (
         ("run", "--upstream", "http://x/?a=b"),
         2,
-        "upstream 'http://x/?a=b': only a host, a port and a path prefix can stand here, as in http://HOST:PORT/PREFIX\n",
+        "upstream 'http://x/?***': only a host, a port and a path prefix can stand here, as in http://HOST:PORT/PREFIX\n",
     ),
     "a listen address": ((*RUN, "--listen", "nowhere"), 2, f"listen address 'nowhere': {LISTEN}\n"),
     "a listen port": ((*RUN, "--listen", "127.0.0.1:70000"), 2, f"listen address '127.0.0.1:70000': {LISTEN}\n"),

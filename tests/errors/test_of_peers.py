@@ -48,7 +48,7 @@ def own(client: RawClient) -> tuple[int, str]:
 
 
 CLIENT = {
-    "no HTTP": (b"hello\r\n\r\n", 400, "'hello' is no request line"),
+    "no HTTP": (b"hello\r\n\r\n", 400, "a line of 5 bytes is no request line"),
     "TLS": (
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         400,
@@ -58,7 +58,7 @@ CLIENT = {
     "no Host": (b"GET / HTTP/1.1\r\n\r\n", 400, "Missing mandatory Host: header"),
     "another version": (b"GET / HTTP/3.0\r\n", 505, "HTTP/3.0 on an HTTP/1.1 connection"),
     "a fold": (GET[:-2] + b"A: b\r\n c\r\n\r\n", 400, "folded line in the request head"),
-    "a blank in a name": (GET[:-2] + b"A b: c\r\n\r\n", 400, "illegal header line: 'A b: c'"),
+    "a blank in a name": (GET[:-2] + b"A b: c\r\n\r\n", 400, "illegal header line: 'A ...'"),
     "a target": (
         GET.replace(b"/ ", b"example "),
         400,
@@ -104,7 +104,7 @@ async def test_a_client_that_breaks_http1(sent, status, rule, autojump_clock):
 UPSTREAM = {
     "nothing": ([Ending.FIN], "the upstream closed the connection: before the end of the head"),
     "a reset": ([Ending.RST], "the upstream reset the connection: Connection reset by peer"),
-    "something else": ([b"SSH-2.0-x\r\n"], "the upstream broke HTTP: 'SSH-2.0-x' is no status line"),
+    "something else": ([b"SSH-2.0-x\r\n"], "the upstream broke HTTP: 'SSH-2.0 ...' is no status line"),
     "TLS": (
         [b"\x15\x03\x03\x00\x02\x02\x46"],
         "the upstream broke HTTP: no response head: it begins with the byte 0x15, as TLS does, where plain HTTP is expected",
@@ -114,7 +114,7 @@ UPSTREAM = {
         "the upstream broke HTTP: no response head: it begins with the byte 0x00, as HTTP/2 does, where HTTP/1.1 is expected",
     ),
     "bare LF": ([b"HTTP/1.1 200 OK\nA: b\n\n"], "the upstream broke HTTP: bare LF in the response head"),
-    "a status": ([b"HTTP/1.1 999 OK\r\n\r\n"], "the upstream broke HTTP: 'HTTP/1.1 999 OK' is no status line"),
+    "a status": ([b"HTTP/1.1 999 OK\r\n\r\n"], "the upstream broke HTTP: 'HTTP/1.1 999 ...' is no status line"),
     "a switch": (
         [b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"],
         "the upstream broke HTTP: a 101 that nobody asked for",

@@ -31,6 +31,7 @@ PACKAGES = {
     "curl": ("curl", "curl"),
     "node": ("nodejs", "node"),
     "chromium": ("chromium", "chromium"),
+    "jq": ("jq", "jq"),
 }
 """What has each program, on Debian and in Homebrew."""
 

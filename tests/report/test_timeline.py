@@ -1,7 +1,8 @@
 """The lines of exchanges, as a person reads them: in order, on lines of their own, whatever a peer has sent."""
 
 from chaosproxy.journal.record import ClientView, Ending, ExchangeRecord, Fired, NotFired
-from chaosproxy.report.line import FIRED, exchange_line, shown
+from chaosproxy.model.shown import shown
+from chaosproxy.report.line import FIRED, exchange_line
 from chaosproxy.report.timeline import DETAILED, timeline
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chaosproxy.journal.mask import masked_headers, masked_target
+from chaosproxy.model.mask import masked_headers, masked_target
 
 
 @pytest.mark.parametrize(
