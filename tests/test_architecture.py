@@ -203,7 +203,8 @@ FORBIDDEN = [
     ("embedded.parts", "check.card"),
     ("demo.plan", "diagnose.change"),
     ("__main__", "embedded.parts"),
-    ("errors", "model.units"),
+    ("errors", "session"),
+    ("model.units", "errors"),
 ]
 """Of ours that must not import of ours: at least one for each contract and each layer."""
 

@@ -90,7 +90,7 @@ def test_an_unset_variable_in_place_of_a_preset_is_one_mistake():
 
 def test_a_variable_that_is_no_sensible_number():
     _, (problem,) = examine("version: 1\nseed: ${S}\n", env={"S": "9" * 30})
-    assert problem.message.startswith("seed: found '999")
+    assert problem.message.startswith("seed: found what '${S}' stands for; expected")
 
 
 def test_variables_in_a_python_structure():
