@@ -59,6 +59,7 @@ class Proxy:
         self._clients: dict[ClientConnection, None] = {}
         self._exchanges: dict[Exchange, None] = {}
         self._idle: trio.Event | None = None
+        self._leaving = False
         self._client_count = 0
         self._upstream_count = 0
         self._exchange_count = 0
@@ -115,6 +116,7 @@ class Proxy:
 
     async def shut_down(self, grace: float) -> None:
         """Let running exchanges finish for `grace` seconds, then end them; every one is journalled."""
+        self._leaving = True
         for connection in list(self._clients):
             connection.linger(0)
             connection.session.close()  # behind what runs on it: no further request is taken
@@ -158,7 +160,7 @@ class Proxy:
         served = False
         try:
             protocol, early = await spoken(transport, BEGUN if wire is None else math.inf)
-            if not protocol:
+            if not protocol or self._leaving:
                 return
             conduct = None
             if wire is not None:

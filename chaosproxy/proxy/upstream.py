@@ -58,6 +58,7 @@ class Upstream:
         self._count = 0
         self._without_h2 = False
         """It was offered h2 and chose HTTP/1.1."""
+        self._retired = False
 
     def _offers(self, client: str) -> Offers:
         if self.address.scheme == "h2c" or self._protocol == "h2":
@@ -137,10 +138,11 @@ class Upstream:
             self._without_h2 = connection.session.protocol != "h2"
         self.connections[connection] = self._free[connection] = None
         if not connection.session.reusable:  # to dial once more would be to dial for ever
-            connection.session.close()
-            connection.flush()
+            self._let_go(connection)
             self._fail(offers, f"{self.address.url} takes no request on a connection that has just begun")
         self.serve()
+        if self._retired:
+            self._let_go(connection)
 
     def _fail(self, offers: Offers, reason: str) -> None:
         """A dial has failed: for the one it was for, or for all that would have shared it."""
@@ -157,10 +159,15 @@ class Upstream:
             self.serve()
 
     def retire(self) -> None:
-        """No further requests come: idle connections close now, busy ones when they are done."""
+        """No further requests come: idle connections close now, busy ones when they are done, and so do those to come."""
+        self._retired = True
         for connection in list(self.connections):
-            connection.session.close()
-            connection.flush()
+            self._let_go(connection)
+
+    @staticmethod
+    def _let_go(connection: UpstreamConnection) -> None:
+        connection.session.close()
+        connection.flush()
 
     def lost(self, connection: UpstreamConnection) -> None:
         """`connection` takes no further requests."""
