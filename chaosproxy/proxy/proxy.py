@@ -284,7 +284,6 @@ class Proxy:
         address = upstream.address
         self._upstream_count += 1
         number, faults, wires = self._upstream_count, self._faults, list[Wire]()
-
         transport = await self._wiring.dial(address, offers, partial(faults.dialled, number, wires))
         protocol = transport.alpn or ("h2" if offers == ("h2",) and not address.tls else "http/1.1")
         if protocol not in offers:

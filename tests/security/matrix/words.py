@@ -61,6 +61,8 @@ def _seen(lived: Lived) -> str:
         return "never asked:"
     if end[0] == "client" or not (view.whole or view.ending):
         return "left:"
+    if view.whole and end[1] == "fin":
+        return "fin:"  # the end of a tunnel looks like no other
     if view.whole:
         return f"{'whole' if view.said != OURS else '502'}:"
     return f"{view.ending.replace('stream:', 'RST_STREAM ')}:"
