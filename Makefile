@@ -80,6 +80,8 @@ differential: install $(PEERS)
 # Two minutes: what hostile peers and files were tried with, with this machine's figures, and the page that shows it.
 security: install $(PEERS)
 	SECURITY_ROWS=write $(BIN)/python -m pytest tests/security $(PYTEST_ARGS)
+	$(BIN)/python -m tests.security.framing
+	$(BIN)/python -m tests.security.differential
 	$(BIN)/python -m docs.security
 
 # Bytes that are led by what they reach, a minute for each target; `docs/testing.md` says what it is for. atheris has an environment

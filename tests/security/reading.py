@@ -6,7 +6,7 @@ Must not know: the proxy.
 import re
 from dataclasses import dataclass
 
-_HEAD = re.compile(rb"HTTP/1\.1 ([1-5][0-9]{2}) [^\r\n\0]*\r\n((?:[^\s:\0]+:[^\r\n\0]*\r\n)*)\r\n")
+_HEAD = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2}) [^\r\n\0]*\r\n((?:[^\s:\0]+:[^\r\n\0]*\r\n)*)\r\n")
 _LENGTH = re.compile(rb"^content-length: ([0-9]+)\r$", re.MULTILINE)
 _CHUNKED = re.compile(rb"^transfer-encoding: chunked\r$", re.MULTILINE)
 _CHUNK = re.compile(rb"([0-9a-f]+)\r\n")
