@@ -41,7 +41,7 @@ def card(*texts: str) -> Card:
     results = []
     for text in texts:
         for case, verdict, good in zip(CASES, ("raised", "whole", "hangs"), (False, True, None), strict=False):
-            records = (filled(cut(), text), filled(left(), text))
+            records = (filled(cut(), text), filled(left(), text)) if verdict == "raised" else ()
             told = Told(text, "raised", text, text, 1)
             tried = Tried(told, facts_of([cut()]), records, 0.0, 0.0, 1.0)
             results.append(Result(case, Judged(verdict, good, text), tried))

@@ -32,17 +32,26 @@ expect:
 """
 
 
+def ours(registry):
+    """Without those of other tests."""
+    return {name: kind for name, kind in registry.items() if kind.__module__.startswith("chaosproxy.")}
+
+
 def everywhere(word, forms):
     """Scenarios with a word in each place where one may stand, and in many where none may; a name is there to be shown."""
     for form in forms:
         value = form(word)
-        for name, spec in REGISTRY.items():
+        for name, spec in ours(REGISTRY).items():
             own = {one.name.rstrip("_"): value for one in fields(spec)}
             yield {"version": 1, "faults": [{name: value}, {name: own}]}
             yield {"version": 1, "connections": [{"faults": [{name: own}]}]}
-        checks = [{name: {one.name.rstrip("_"): value for one in fields(check)}} for name, check in CHECKS.items()]
-        yield {"version": 1, "expect": [*checks, *({name: value} for name in CHECKS)]}
-        presets = [{"preset": name, **{one.name: value for one in fields(kind)}} for name, kind in PRESETS.items()]
+        checks = [
+            {name: {one.name.rstrip("_"): value for one in fields(check)}} for name, check in ours(CHECKS).items()
+        ]
+        yield {"version": 1, "expect": [*checks, *({name: value} for name in ours(CHECKS))]}
+        presets = [
+            {"preset": name, **{one.name: value for one in fields(kind)}} for name, kind in ours(PRESETS).items()
+        ]
         yield {"version": 1, "hops": presets}
         for key in RULE:
             yield {"version": 1, "rules": [{key: value}]}
@@ -58,7 +67,7 @@ def test_messages_of_the_loader(shown):
     word = secret("a variable")
     variables = {"A_KEY": word, "A_LINE": f"{word}\r\n", "ANOTHER": f"{word}2"}
     said, tried = [], 0
-    for asked, forms in (("${A_KEY}", FORMS), ("Bearer ${A_KEY}", FORMS[:1]), ("${A_LINE}", FORMS[:1])):
+    for asked, forms in (("Bearer ${A_KEY}", FORMS), ("${A_LINE}", FORMS[:1])):
         for scenario in everywhere(asked, forms):
             loaded, problems = examine(scenario, env=variables)
             tried += 1

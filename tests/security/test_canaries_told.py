@@ -126,22 +126,9 @@ def test_a_card(secret, tmp_path, capsys, monkeypatch, shown):
         f"http://me:{secret('a user')}@host/?key={secret('a query')}",
     ]
     outputs = {}
-    for form in ([], ["--json"]):
-        command = [
-            "check",
-            "--only",
-            "whole",
-            "--only",
-            "fin",
-            *written,
-            *form,
-            "--",
-            sys.executable,
-            str(client),
-            *words,
-        ]
-        status_of(command)
-        outputs["".join(form) or "table"] = "".join(capsys.readouterr())
+    for case, form in (("fin", written), ("whole", ["--json"])):
+        assert status_of(["check", "--only", case, *form, "--", sys.executable, str(client), *words]) in {0, 1}
+        outputs["--json" if "--json" in form else "the table"] = "".join(capsys.readouterr())
     outputs |= {kind: file.read_text() for kind, file in files.items()}
     assert "--api-key '***'" in outputs["markdown"] or "--api-key ***" in outputs["markdown"]
     leaks = secret.found(outputs)

@@ -8,19 +8,27 @@ import pytest
 from markdown_it import MarkdownIt
 
 from chaosproxy.check import junit, markdown, page
+from chaosproxy.report.exchange_html import exchange
+from chaosproxy.report.markup import as_html
 from chaosproxy.report.pages import write
 from tests.interop.conftest import find
 from tests.report.examples import cut, left, verdicts
-from tests.report.test_hostile import HOSTILE, UNSEEN, Tree, filled, report
+from tests.report.test_hostile import HOSTILE, UNSEEN, Tree, filled
 from tests.security.hostile import card, orders
 from tests.security.payloads import PAYLOADS
 
 BENIGN = "benign"
 FLAGS = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-dev-shm-usage"
-TEXTS = (*HOSTILE, *PAYLOADS)
 BROKEN = """<!DOCTYPE html><meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'nonce-a'">
 <script nonce="a">console.log("RAN")</script><script>console.log("TAKEN")</script>"""
 """A page whose own policy is broken: the browser tells of that, and of what runs."""
+REFUSED = "Content Security Policy"
+ALL = """<!DOCTYPE html><iframe src=report.html></iframe><iframe src=card.html></iframe><iframe src=broken.html></iframe>
+<script>onload = () => {
+  const [report, card] = [frames[0].document, frames[1].document];
+  console.log(`SEEN ${report.getElementById("count").value}, ${card.querySelectorAll("article,details.verdict").length} drawn`);
+}</script>"""
+"""All of them side by side; it tells that they are there."""
 
 
 def nodes(text):
@@ -50,27 +58,31 @@ FORMS = {"HTML": nodes, "JUnit XML": cases, "Markdown": marks}
 @pytest.mark.parametrize("form", FORMS)
 def test_a_card_is_the_same_around_it(form, shown):
     plain = FORMS[form](BENIGN)
-    wrong = [f"{text[:60]!a}" for text in TEXTS if FORMS[form](text) != plain]
+    texts = (*HOSTILE, *PAYLOADS) if form == "HTML" else HOSTILE
+    wrong = [f"{text[:60]!a}" for text in texts if FORMS[form](text) != plain]
     shown(
         "secrets",
         f"hostile text in a card as {form}",
-        tried=len(TEXTS),
+        tried=len(texts),
         must="the same document around it as around a plain word",
         happens="the same" if not wrong else f"{len(wrong)} others",
     )
     assert wrong == []
 
 
-def test_a_report_is_the_same_around_it(shown):
-    plain = Tree(report(BENIGN, "html"))
-    wrong = [
-        text
-        for text in PAYLOADS
-        if (tree := Tree(report(text, "html"))).nodes != plain.nodes or tree.code != plain.code
-    ]
+def pictures(text):
+    """What a report has of two exchanges."""
+    tree = Tree("".join(as_html(exchange(filled(made(), text))) for made in (cut, left)))
+    assert not UNSEEN.search(tree.text)
+    return tree.nodes, tree.code
+
+
+def test_an_exchange_is_the_same_around_it(shown):
+    plain = pictures(BENIGN)
+    wrong = [f"{text!a}" for text in PAYLOADS if pictures(text) != plain]
     shown(
         "secrets",
-        "markup that would run, in every field of a report's page",
+        "markup that would run, in every field of an exchange on a report's page",
         tried=len(PAYLOADS),
         must="the same document around it as around a plain word",
         happens="the same" if not wrong else f"{len(wrong)} others",
@@ -84,31 +96,30 @@ def test_in_a_browser_nothing_runs(tmp_path, shown):
     browser tells."""
     records = [filled(cut(number), text) for number, text in enumerate(PAYLOADS, 10)]
     records += [filled(left(number), text) for number, text in enumerate(PAYLOADS, 100)]
-    (tmp_path / "report.html").write_text(write(records, verdicts(), "html", title=PAYLOADS[0]), encoding="utf-8")
-    (tmp_path / "card.html").write_text("".join(page.pieces(card(*PAYLOADS))), encoding="utf-8")
-    (tmp_path / "broken.html").write_text(BROKEN, encoding="utf-8")
-    said = console(tmp_path, ["report.html", "card.html"])
-    taken, refused = said.count("TAKEN"), said.count("Content Security Policy")
-    control = console(tmp_path, ["broken.html"])
+    pages = {
+        "report.html": write(records, verdicts(), "html", title=PAYLOADS[0]),
+        "card.html": "".join(page.pieces(card(*PAYLOADS))),
+        "broken.html": BROKEN,
+        "all.html": ALL,
+    }
+    for name, text in pages.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    command = [find("chromium"), *FLAGS.split(), "--enable-logging=stderr", f"--user-data-dir={tmp_path}/profile"]
+    command += ["--allow-file-access-from-files", "--dump-dom", (tmp_path / "all.html").as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100, errors="replace")
+    said = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+    control = "\n".join(line for line in said if "broken.html" in line)
     assert "RAN" in control
     assert "TAKEN" not in control
-    assert "Content Security Policy" in control
+    assert REFUSED in control
+    assert f"SEEN {len(records)} of {len(records)}, {len(PAYLOADS) * 5} drawn" in "".join(said), "the pages are there"
+    ours = [line for line in said if "broken.html" not in line and "SEEN" not in line]
+    ran, refused = (sum(word in line for line in ours) for word in ("TAKEN", REFUSED))
     shown(
         "secrets",
         "markup that would run, in pages opened by Chromium",
         tried=len(PAYLOADS),
         must="nothing runs, and the policy has nothing to refuse",
-        happens=f"{taken} ran, {refused} refused",
+        happens=f"{ran} ran, {refused} refused",
     )
-    assert (taken, refused) == (0, 0), said
-
-
-def console(folder, names):
-    """What a browser says of these pages, side by side in one."""
-    frames = "".join(f"<iframe src={name}></iframe>" for name in names)
-    (folder / "all.html").write_text(f"<!DOCTYPE html>{frames}", encoding="utf-8")
-    command = [find("chromium"), *FLAGS.split(), "--enable-logging=stderr", f"--user-data-dir={folder}/profile"]
-    command += ["--allow-file-access-from-files", "--dump-dom", (folder / "all.html").as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100, errors="replace")
-    assert done.stdout.count("<iframe") == len(names)
-    return done.stderr
+    assert ours == []
