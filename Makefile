@@ -57,7 +57,7 @@ bench: install
 	@test -x $(MITMPROXY)/bin/mitmdump || { $(PYTHON) -m venv $(MITMPROXY) && $(MITMPROXY)/bin/python -m pip install --quiet --disable-pip-version-check mitmproxy; } || echo "mitmproxy cannot be installed: it is left out"
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-# Ten minutes on two processors; `docs/testing.md` says what it is for.
+# A quarter of an hour on two processors; `docs/testing.md` says what it is for.
 mutants: install
 	$(BIN)/python -m tests.mutation $(MUTANTS_ARGS)
 

@@ -65,6 +65,7 @@ def test_a_long_one_is_not_kept_but_what_is_wanted_is():
     wanted.take()
     wanted.wind_back()
     assert sum(len(text) for text in texts(wanted.take())[1:]) == KEPT + 1
+    assert not wanted.holds_all(), "it is wanted until it was wound back, and too long now"
 
 
 def test_what_was_wound_back_counts_as_what_waits():

@@ -4,9 +4,10 @@ import h11
 import pytest
 
 from chaosproxy.http1.heads import parse_request, parse_response
+from chaosproxy.http1.session import Http1Session
 from chaosproxy.http1.writer import interim_head, request_head, response_head
-from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
-from chaosproxy.model.vocabulary import Framing
+from chaosproxy.model.messages import Data, End, Interim, RequestHead, ResponseHead
+from chaosproxy.model.vocabulary import Framing, Role
 
 
 def answer(head, method=b"GET", version=b"1.1"):
@@ -161,3 +162,17 @@ def test_h11_reads_our_heads():
     event = connection.next_event()
     assert event.headers.raw_items() == [*fields, (b"Transfer-Encoding", b"chunked")]
     assert (event.method, event.target) == (b"POST", b"/x")
+
+
+def test_what_somebody_else_has_begun_to_write_is_gone_on_with():
+    session = Http1Session(Role.SERVER)
+    session.receive(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    session.send(1, [ResponseHead(200, (), framing=Framing.CHUNKED)])
+    session.outgoing()
+    framed = session.framer(1)
+    assert framed is not None
+    assert framed(b"hello") == b"5\r\nhello\r\n"
+    session.chunk_is_open(3)
+    assert session.framer(1) is None
+    session.send(1, [Data(b"abcde"), End()])
+    assert session.outgoing() == [b"abc\r\n2\r\nde\r\n0\r\n\r\n"]

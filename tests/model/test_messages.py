@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosproxy.model.messages import Data, RequestHead, ResponseHead, join, without_length
+from chaosproxy.model.messages import Data, RequestHead, ResponseHead, in_chunks, join, without_length
 from chaosproxy.model.vocabulary import Framing
 
 
@@ -87,3 +87,18 @@ def test_a_head_without_a_length_stays_as_it_is(framing):
 def test_heads_cannot_be_changed():
     with pytest.raises(AttributeError):
         ResponseHead(200).status = 500
+
+
+@pytest.mark.parametrize(
+    ("framing", "headers", "final", "chunks"),
+    [
+        (Framing.CHUNKED, (), False, True),
+        (Framing.LENGTH, (), False, False),
+        (Framing.CLOSE, (), False, False),
+        (Framing.STREAM, (), False, True),
+        (Framing.STREAM, (), True, False),
+        (Framing.STREAM, ((b"content-length", b"3"),), False, False),
+    ],
+)
+def test_what_http_1_carries_in_chunks(framing, headers, final, chunks):
+    assert in_chunks(ResponseHead(200, headers, framing=framing, final=final)) is chunks
