@@ -21,6 +21,10 @@ MANY_SETTINGS = 50
 SMALL = 1
 """PING, PRIORITY, an empty DATA frame, an interim answer: cheap, and sometimes useful."""
 UNKNOWN = 1 / 16
+WIDER = 1 / 4
+"""A window that is opened further than it ever was, again: an honest peer opens it by what it has taken."""
+FIELD = 1 / 64
+"""A field that is decoded for nothing: of a head that has far too many, or behind the end of its stream."""
 
 
 class Bucket:

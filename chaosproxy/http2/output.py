@@ -149,12 +149,16 @@ class Output:
         """WINDOW_UPDATE of ours (section 6.9); 0 is the connection."""
         self.control(frames.window_update(wire, nbytes))
 
-    def window_opened(self, wire: int, payload: bytes) -> None:
-        """The peer's WINDOW_UPDATE. StreamFault or ConnectionFault past 2^31-1 (section 6.9.1)."""
+    def window_opened(self, wire: int, payload: bytes) -> int:
+        """The peer's WINDOW_UPDATE; the window as it is now, 0 where we do not see it. StreamFault or ConnectionFault past
+        2^31-1 (section 6.9.1)."""
         events: list[Event] = []
         self._tell(frames.WINDOW_UPDATE, 0, wire, payload, events)
-        if any(isinstance(event, StreamReset) for event in events):
+        if events and type(events[0]) is StreamReset:
             raise StreamFault("window beyond 2^31-1", FLOW_CONTROL_ERROR)
+        if not self.by_hand:
+            return 0
+        return self._flows[wire].outbound_flow_control_window if wire else self._h2.outbound_flow_control_window
 
     def _tell(self, kind: int, flags: int, wire: int, payload: bytes, events: list[Event] | None = None) -> bytes:
         """Hand h2 one frame; returns its answer. Its errors become ours, and the GOAWAY it writes with them is dropped:

@@ -6,7 +6,7 @@ have reset are dropped, their bytes credited to the connection and their header 
 sockets, what the driver does with a signal.
 """
 
-from chaosproxy.http2 import floods, frames
+from chaosproxy.http2 import floods, frames, heads
 from chaosproxy.http2.blocks import Block, Blocks
 from chaosproxy.http2.core import Core
 from chaosproxy.http2.cutter import Cutter
@@ -22,6 +22,7 @@ from chaosproxy.model.vocabulary import Role
 from chaosproxy.session import Granted
 
 MANY_PAIRS = 100
+_ANY = Granted(0)
 _header = HEADER.unpack_from
 
 
@@ -34,6 +35,8 @@ class Receiver:
         self._cutter = Cutter(preface=core.role is Role.SERVER)
         self._blocks = Blocks()
         self._window = Window(connection_window)
+        self._widest = 0
+        """The furthest that the peer has opened the connection's window for us."""
         self._greeted = False
         """The peer's first SETTINGS have come."""
 
@@ -128,6 +131,8 @@ class Receiver:
     def _data(self, flags: int, wire: int, payload: bytes) -> None:
         """DATA with flags, empty, late, or out of place (section 6.1)."""
         body = frames.without_padding(flags, payload)
+        if not body and not flags & frames.END_STREAM:
+            self._core.bucket.charge("empty DATA", floods.SMALL)
         stream = self._core.streams.by_wire.get(wire)
         if stream is None or stream.receiving is not Part.BODY or stream.silent:
             self._credit(len(payload))
@@ -139,8 +144,6 @@ class Receiver:
             self._credit(len(payload))
             if not stream.window.take(len(payload)):
                 self._messages.malformed(stream, StreamFault("more than the stream's window", FLOW_CONTROL_ERROR))
-            if not flags & frames.END_STREAM:
-                self._core.bucket.charge("empty DATA", floods.SMALL)
         if stream.receiving is not Part.BODY:
             return
         if flags & frames.END_STREAM:
@@ -199,12 +202,15 @@ class Receiver:
             messages.pushed(block.promised)
             return
         stream = streams.by_wire.get(block.stream)
+        if len(block.fields) > heads.MOST_FIELDS:
+            self._core.bucket.charge("HEADERS", floods.FIELD * len(block.fields))
         try:
             if stream is not None:
                 messages.block(stream, block)
             elif self._core.role is Role.SERVER and block.stream % 2 and block.stream > streams.opened:
                 messages.request(block)
             else:
+                self._core.bucket.charge("HEADERS", floods.FIELD * (1 + len(block.fields)))
                 self._late("HEADERS", block.stream)
         except StreamFault as fault:
             assert stream is not None
@@ -251,8 +257,12 @@ class Receiver:
         if not wire:
             if not increment:  # section 6.9
                 raise ConnectionFault(PROTOCOL_ERROR, "WINDOW_UPDATE of 0")
-            core.output.window_opened(0, payload)
-            core.signals.append(Granted(0))
+            opened = core.output.window_opened(0, payload)
+            if opened > self._widest:
+                self._charge_wider(self._widest)
+                self._widest = opened
+            if not core.signals or core.signals[-1] is not _ANY:
+                core.signals.append(_ANY)
             return
         stream = core.streams.by_wire.get(wire)
         if stream is None:
@@ -263,12 +273,19 @@ class Receiver:
             self._messages.malformed(stream, StreamFault("WINDOW_UPDATE of 0"))
             return
         try:
-            core.output.window_opened(wire, payload)
+            opened = core.output.window_opened(wire, payload)
         except StreamFault as fault:
             self._messages.malformed(stream, fault)
             return
+        if opened > stream.widest:
+            self._charge_wider(stream.widest)
+            stream.widest = opened
         if not stream.silent and stream.sending is not Part.OVER:
             core.signals.append(Granted(stream.number))
+
+    def _charge_wider(self, widest: int) -> None:
+        if widest:  # the first time is for whoever wants larger windows than the protocol's
+            self._core.bucket.charge("WINDOW_UPDATE", floods.WIDER)
 
     def _priority(self, wire: int, payload: bytes) -> None:
         """Ignored, a dependency on itself too (section 5.3.2); only its length counts (section 6.3)."""

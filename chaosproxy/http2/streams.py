@@ -48,6 +48,7 @@ class Stream:
         "silent",
         "trailers",
         "tunnel",
+        "widest",
         "window",
         "wire",
     )
@@ -56,6 +57,8 @@ class Stream:
         self.number = number
         self.wire = wire
         self.window = Window(window)
+        self.widest = 0
+        """The furthest that the peer has opened its window for us."""
         self.receiving = Part.HEAD
         self.sending = Part.HEAD
         self.method = b""

@@ -124,6 +124,10 @@ class Upstream:
         return self._limit is None or len(self.connections) + self._dialling.total() < self._limit
 
     async def _dial(self, offers: Offers) -> None:
+        if self._dialling[offers] > len(self._queues[offers]):  # who asked has left before this has begun
+            self._dialling[offers] -= 1
+            self.serve()
+            return
         try:
             connection = await self._connect(self, offers)
         except Exception as error:

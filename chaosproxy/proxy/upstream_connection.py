@@ -159,6 +159,13 @@ class UpstreamConnection(Carrier[UpstreamListener]):
     def writable(self, now: float) -> None:
         for exchange in list(self.exchanges.values()):
             exchange.upstream_writable(now)
+        if (
+            not self.exchanges
+            and self.session.multiplexed
+            and not self.session.reusable
+            and self.session.closing is None
+        ):
+            self.session.close()  # it has nothing to do, and takes nothing further: the upstream allows no stream
 
     def failed(self) -> None:
         """Whoever waits for an answer is told that none will come."""
