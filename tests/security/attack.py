@@ -21,17 +21,15 @@ from pathlib import Path
 
 import trio
 
-from chaosproxy.model import codes
 from chaosproxy.testing.listening import listening
 from chaosproxy.testing.recorder import Recorder
 from chaosproxy.wire import dial
-from tests.security.flooding import CLIENTS, UPSTREAMS
+from tests.security.flooding import BLOCKS, CHEAP, CLIENTS, STREAMS, UPSTREAMS
+from tests.security.measured import AS_IT_MUST, Measured, row
+from tests.security.one_connection import many_streams
 from tests.security.rows import Row, keep
 
-STREAMS, PERIOD = 20, 0.05
-AS_IT_MUST = "as it must"
-P99, MEMORY = 0.25, 32
-"""Seconds, MiB: what an attacker may cost the others."""
+HONEST, PERIOD = 20, 0.05
 BY_UPSTREAMS = (
     "interim heads on one stream",
     "pushes",
@@ -143,42 +141,7 @@ def attacker(*arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "tests.security.attacker", *arguments], stdout=subprocess.PIPE)
 
 
-@dataclass
-class Measured:
-    """What came of one attack."""
-
-    without: float
-    beside: float
-    grown: float
-    lost: int
-    parts: int
-    connections: int
-    cut: Sequence[float]
-    codes: Sequence[int]
-
-    def row(self, name: str) -> Row:
-        wrong = []
-        if self.beside > P99:
-            wrong.append("honest events late")
-        if self.grown > MEMORY:
-            wrong.append("memory grows")
-        if self.lost:
-            wrong.append("honest streams lost")
-        if not self.cut or set(self.codes) != {codes.ENHANCE_YOUR_CALM}:
-            wrong.append("not cut")
-        cut = sorted(self.cut)[len(self.cut) // 2] * 1000 if self.cut else math.inf
-        return Row(
-            name=f"real sockets: {name}",
-            tried=self.parts,
-            must=f"99 of 100 honest events within {P99 * 1000:.0f} ms, at most {MEMORY} MiB, ENHANCE_YOUR_CALM",
-            happens=", ".join(wrong) or AS_IT_MUST,
-            figure=f"{self.beside * 1000:.1f} ms ({self.without * 1000:.1f} without), {self.grown:+.1f} MiB, "
-            f"cut {len(self.cut)} times, after {cut:.0f} ms each",
-            by="python -m tests.security.attack",
-        )
-
-
-Report = Callable[[str, Measured], None]
+Report = Callable[[Measured], None]
 
 
 async def observed(running: Proxy, honest: Honest, process: subprocess.Popen[bytes]) -> tuple[float, float, dict]:
@@ -204,7 +167,7 @@ async def streaming(running: Proxy) -> AsyncIterator[Honest]:
     """Twenty honest streams."""
     honest = Honest()
     async with trio.open_nursery() as nursery:
-        for _ in range(STREAMS):
+        for _ in range(HONEST):
             await nursery.start(honest.one, running.port)
         await trio.sleep(1)
         honest.p99()
@@ -235,7 +198,7 @@ async def by_clients(names: Sequence[str], seconds: float, report: Report) -> No
                     without = honest.p99()
                     process = attacker("client", name, "--port", str(running.port), "--seconds", str(seconds))
                     beside, grown, said = await observed(running, honest, process)
-                report(f"a client, {name}", Measured(without, beside, grown, honest.lost, **said))
+                report(Measured(name, without, beside, grown, honest.lost, **said))
 
 
 async def by_upstreams(names: Sequence[str], seconds: float, report: Report) -> None:
@@ -244,36 +207,60 @@ async def by_upstreams(names: Sequence[str], seconds: float, report: Report) -> 
         process = attacker("upstream", name, "--seconds", str(2 * seconds + 5))
         assert process.stdout is not None
         attacking = f"h2c://127.0.0.1:{int(process.stdout.readline())}"
-        async with listening(serve) as origin, trio.open_nursery() as nursery:
-            with proxy(*[f"http://127.0.0.1:{origin}"] * STREAMS, attacking) as running:
+        async with listening(serve) as origin:
+            with proxy(*[f"http://127.0.0.1:{origin}"] * HONEST, attacking) as running:
                 async with streaming(running) as honest:
                     await trio.sleep(seconds)
                     without = honest.p99()
-
-                    async def ask_on(port: int) -> None:
-                        while True:
-                            await asked(port, b"short")
-
-                    nursery.start_soon(ask_on, running.port)
-                    beside, grown, said = await observed(running, honest, process)
-                    nursery.cancel_scope.cancel()
-            report(f"an upstream, {name}", Measured(without, beside, grown, honest.lost, **said))
+                    async with trio.open_nursery() as nursery:
+                        nursery.start_soon(ask_on, running.port)
+                        beside, grown, said = await observed(running, honest, process)
+                        nursery.cancel_scope.cancel()
+        report(Measured(name, without, beside, grown, honest.lost, **said))
 
 
-async def run(names: Sequence[str], seconds: float, *, kept: bool) -> bool:
+async def ask_on(port: int) -> None:
+    """One short request after another."""
+    while True:
+        await asked(port, b"short")
+
+
+KINDS = (
+    ("a client opens streams to throw them away", [*STREAMS], by_clients),
+    ("a client's header blocks that unfold, or never end", [*BLOCKS], by_clients),
+    ("a client's frames that ask for nothing", [*CHEAP], by_clients),
+    ("an upstream that attacks", [*BY_UPSTREAMS], by_upstreams),
+)
+
+
+async def run(names: Sequence[str], seconds: float, streams: int, *, kept: bool) -> bool:
     """Whether everything was as it must be."""
     good = True
 
-    def report(name: str, measured: Measured) -> None:
+    def keeps(one: Row) -> None:
         nonlocal good
-        row = measured.row(name)
-        good = good and row.happens == AS_IT_MUST
-        print(f"{row.name}: {row.happens}: {row.tried:,} parts, {row.figure}", flush=True)
+        good = good and one.happens == AS_IT_MUST
+        print(f"{one.name}: {one.happens}; {one.figure}", flush=True)
         if kept:
-            keep("attacks", row)
+            keep("attacks", one)
 
-    await by_clients([name for name in CLIENTS if not names or name in names], seconds, report)
-    await by_upstreams([name for name in BY_UPSTREAMS if not names or name in names], seconds, report)
+    for title, attacks, made in KINDS:
+        found: list[Measured] = []
+
+        def report(one: Measured, found: list[Measured] = found) -> None:
+            found.append(one)
+            print(f"  {one}", flush=True)
+
+        chosen = [name for name in attacks if not names or name in names]
+        await made(chosen, seconds, report)
+        if len(found) == len(attacks):
+            keeps(row(title, found))
+        good = good and not any(one.wrong for one in found)
+    if streams:
+        async with listening(serve) as origin:
+            with proxy(f"http://127.0.0.1:{origin}") as running:
+                figure = await many_streams(running.port, streams, running.memory)
+        keeps(figure)
     return good
 
 
@@ -282,9 +269,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[[], *CLIENTS, *UPSTREAMS], metavar="NAME")
     parser.add_argument("--seconds", type=float, default=5, help="of each attack")
+    parser.add_argument("--streams", type=int, default=100_000, help="on one connection; 0: none")
     parser.add_argument("--keep", action="store_true", help="write the rows of docs/security/attacks.json")
     chosen = parser.parse_args()
-    return 0 if trio.run(lambda: run(chosen.names, chosen.seconds, kept=chosen.keep)) else 1
+    return 0 if trio.run(lambda: run(chosen.names, chosen.seconds, chosen.streams, kept=chosen.keep)) else 1
 
 
 if __name__ == "__main__":
