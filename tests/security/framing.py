@@ -21,7 +21,7 @@ def main() -> int:
     began = time.monotonic()
     tried, found, _ = trio.run(compared, (*REFUSED, *SERVED), None, clock=MockClock(autojump_threshold=0))
     cuts = Row(
-        name="all these requests, cut at every place and byte by byte",
+        name="all odd requests over HTTP/1.1, cut at every place and byte by byte",
         tried=tried,
         must="the origin is asked the same requests as are journalled, and nothing behind a refused one",
         happens=f"{len(found)} differences over HTTP/1.1 and HTTP/2",

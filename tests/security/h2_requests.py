@@ -45,7 +45,7 @@ def _hidden(*fields: tuple[bytes, bytes], data: Sequence[bytes] = (NEXT,)) -> Se
 _BREAKS = (b"\r\n", b"\n", b"\r", b"\0")
 SORTS = (
     Sort(
-        "HTTP/2: Transfer-Encoding in a request (H2.TE)",
+        "Transfer-Encoding (H2.TE)",
         {
             "chunked": _hidden((b"transfer-encoding", b"chunked"), data=(b"0\r\n\r\n" + NEXT,)),
             "upper case": _hidden((b"Transfer-Encoding", b"chunked"), data=(b"0\r\n\r\n" + NEXT,)),
@@ -57,7 +57,7 @@ SORTS = (
         },
     ),
     Sort(
-        "HTTP/2: a Content-Length that its DATA does not keep to (H2.CL)",
+        "a Content-Length that its DATA does not keep to (H2.CL)",
         {
             "0 and DATA": _hidden((b"content-length", b"0")),
             "0 and DATA, frame by frame": _hidden((b"content-length", b"0"), data=(NEXT[:10], NEXT[10:])),
@@ -76,7 +76,7 @@ SORTS = (
         },
     ),
     Sort(
-        "HTTP/2: CR, LF or NUL in a field",
+        "CR, LF or NUL in a field",
         {
             **{
                 f"value {mark!r}": Sent((*GET, (b"x", b"y" + mark + b"Host: b" + mark + mark + NEXT)))
@@ -88,7 +88,7 @@ SORTS = (
         },
     ),
     Sort(
-        "HTTP/2: pseudo fields that would end the line they are written into",
+        "pseudo fields that would end the line they are written into",
         {
             "method": Sent(pseudo(b":method", b"GET /" + SECOND)),
             "method with a target": Sent(pseudo(b":method", b"GET / HTTP/1.1")),
@@ -118,7 +118,7 @@ SORTS = (
         },
     ),
     Sort(
-        "HTTP/2: names that are none, and fields of a connection",
+        "names that are none, and fields of a connection",
         {
             **{
                 f"name {name!r}": Sent((*GET, (name, b"y")))
@@ -131,7 +131,7 @@ SORTS = (
         },
     ),
     Sort(
-        "HTTP/2: bodies that look like requests, lengths in trailers, names like framing",
+        "bodies that look like requests, lengths in trailers, names like framing",
         {
             "a request as DATA": Sent(POST, (NEXT,)),
             "last chunk and a request": Sent(POST, (b"0\r\n\r\n" + NEXT,)),

@@ -9,19 +9,17 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from chaosproxy.journal.record import ExchangeRecord
-from chaosproxy.testing.h2_peers import h2_client
 from chaosproxy.testing.peers import RawClient
 from chaosproxy.testing.proxied import Linked, linked
-from chaosproxy.testing.recorder import QUIET, Ending, Recorder
+from chaosproxy.testing.recorder import QUIET, Recorder
 from chaosproxy.wire.transport import Transport
+from tests.security.asking import CLIENTS, Told, ask
 from tests.security.poisoning import LATE, answer
-from tests.security.reading import read_answers
 from tests.security.strict import StrictReader
 from tests.security.twins import BROKEN, MORE, NONE
 
 DRAWN = 2
 MINE = b"GET /mine HTTP/1.1\r\nHost: a\r\n\r\n"
-CLIENTS = ("h1", "h2")
 Writes = list[tuple[float, bytes]]
 
 
@@ -55,34 +53,6 @@ def writes(data: bytes) -> list[Writes]:
     for at in random.Random(data).sample(range(1, len(data)), DRAWN):
         ways += [[(0.0, data[:at]), (pause, data[at:])] for pause in (0.0, LATE)]
     return ways
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a client was told: statuses, the last one's body, and whether that came to its end."""
-
-    statuses: tuple[int, ...]
-    body: bytes
-    whole: bool
-    received: bytes
-
-
-async def ask(proxied: Linked, client: str, method: str) -> Told:
-    """What a client is told that asks once."""
-    if client == "h1":
-        async with RawClient(proxied.connect()) as old:
-            await old.send(f"{method} / HTTP/1.1\r\nHost: a\r\n\r\n".encode())
-            await old.read_all(QUIET)
-            answers, rest = read_answers(old.received, method.encode(), ended=old.ending is Ending.FIN)
-        assert not (rest and answers[-1].whole), old.received
-        return Told(tuple(one.status for one in answers), answers[-1].body, answers[-1].whole, old.received)
-    async with h2_client(proxied.connect()) as new:
-        await new.request(1, method=method)
-        stream = new.streams[1]
-        await new.until(lambda: stream.over)
-        await trio.sleep(QUIET)
-        statuses = [int(value) for head in stream.heads for name, value in head if name == b":status"]
-        return Told(tuple(statuses), stream.body, stream.ended and stream.reset is None, repr(stream).encode())
 
 
 async def what_follows(proxied: Linked) -> tuple[str, bool]:
