@@ -68,13 +68,10 @@ def last(record: ExchangeRecord) -> float:
         times.upstream_closed,
         times.end,
     )
-    return max(
-        0.0,
-        *(seconds for seconds in known if seconds is not None),
-        *(seconds for seconds, _ in record.arrivals),
-        *(seconds for seconds, _ in record.deliveries),
-        *(fired.t for fired in record.faults),
-    )
+    seconds = [one for one in known if one is not None]
+    seconds += [one for one, _ in (*record.arrivals, *record.deliveries)]
+    seconds += [fired.t for fired in record.faults]
+    return max(seconds, default=0.0)
 
 
 def column(seconds: float, whole: float, columns: int) -> int:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chaosproxy.journal.record import Fired
+from chaosproxy.journal.record import ClientView, ExchangeRecord, Fired
 from chaosproxy.report.lanes import MARKED, lanes, last
 from chaosproxy.report.text import DRAWN, NAMES, waterfall
 from tests.report.examples import cut, exchange, plain
@@ -39,6 +39,7 @@ def test_whatever_came_last_is_on_the_picture():
     made.deliveries.note(0.9, 1)
     assert last(made) == 0.9
     assert last(exchange()) == 0.001
+    assert last(ExchangeRecord(1, "s", None, 1, "2026-01-01T00:00:00.000Z", ClientView("http/1.1", 1))) == 0.0
 
 
 def test_an_end_stands_behind_the_last_piece_and_says_whether_it_is_clean():
