@@ -14,6 +14,8 @@ from chaosproxy.model.messages import Abort, Data, End, Event, Trailers
 
 ROOM = 64 * 1024
 """Body bytes that may wait for their turn; then the sender has to."""
+STOOD_STILL = 1.0
+"""Seconds by which a turn that comes late is still made up for; who is later stood still, and so did the schedule."""
 
 
 class RunningPace(Fault):
@@ -64,7 +66,8 @@ class RunningPace(Fault):
                 if self._used >= self._most:
                     if self._next > now:
                         break
-                    self._next, self._used = self._next + self._every, 0
+                    began = now if now - self._next > max(STOOD_STILL, self._every) else self._next
+                    self._next, self._used = began + self._every, 0
                 actions.append(self._what_fits(first))
                 if first.left:
                     continue

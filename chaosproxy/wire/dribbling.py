@@ -15,6 +15,9 @@ from chaosproxy.session import Slowly
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.waiting import Waiting
 
+STOOD_STILL = 1.0
+"""Seconds by which turns that come late are still made up for; who is later stood still."""
+
 
 class Dribbling:
     """Over `below`, which does everything else."""
@@ -43,6 +46,7 @@ class Dribbling:
             self._inside, self._turn = True, max(self._turn, now)
         if self._turn > now:
             return 0
+        self._turn = max(self._turn, now - STOOD_STILL)
         return self._sent(self._below.send(data[: min(length, dribble.nbytes)]), dribble)
 
     def _sent(self, taken: int, dribble: Dribble | None) -> int:

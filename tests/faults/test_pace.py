@@ -140,3 +140,13 @@ def test_of_heads_and_sizes_the_body_knows_nothing(region, way):
     """They are written slowly, not held: `tests/virtual/test_pace_regions.py`."""
     check_fault(Pace(bytes=1, every=1.0, region=region, way=way))
     check_fault(Pace(bytes=1, every=0.0, region=region, way=way), neutral=True)
+
+
+def test_a_machine_that_stood_still_makes_up_for_a_second_at_most():
+    """A late alarm is made up for, a stopped process is not."""
+    context = Context(Random(0), GET)
+    running = Pace(bytes=1, every=0.1).start(context)
+    assert running.data(Data(b"x" * 100), 0.0)
+    assert len(running.wake(0.95)) == 9
+    assert len(running.wake(60.0)) == 1
+    assert running.due == pytest.approx(60.1)
