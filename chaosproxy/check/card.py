@@ -122,6 +122,7 @@ class Examination:
     jobs: int = 2
     tls: bool = False
     progress: Callable[[Progress], None] = lambda _: None
+    _results: dict[str, Result] = field(default_factory=dict)
 
     async def run(self) -> Card:
         """Every case that can be run."""
@@ -129,7 +130,6 @@ class Examination:
         self._lateness = Lateness()
         self._setting = Setting(self.limits.timeout)
         self._asks: Facts | None = None
-        self._results: dict[str, Result] = {}
         self._began = trio.current_time()
         async with trio.open_nursery() as clock:
             clock.start_soon(self._lateness.run)
@@ -145,7 +145,13 @@ class Examination:
                 if self._doubtful(self._results[case.id]):
                     self._results[case.id] = self._settled(await self._one(case))
             clock.cancel_scope.cancel()
-        return Card(self.suite, tuple(self._compared(self._results[case.id]) for case in self.cases))
+        return self.so_far
+
+    @property
+    def so_far(self) -> Card:
+        """The card of those that are judged: all, or what whoever has ended it has left."""
+        judged = [self._results[case.id] for case in self.cases if case.id in self._results]
+        return Card(self.suite, tuple(self._compared(result) for result in judged))
 
     async def _beside_others(self, case: Case, limiter: trio.CapacityLimiter) -> None:
         async with limiter:

@@ -7,7 +7,7 @@ import json
 import ssl
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import trio
@@ -50,6 +50,7 @@ class GatewayExamination:
     path: str
     cases: Sequence[Case]
     patience: float = 10.0
+    _results: list[Result] = field(default_factory=list)
 
     async def run(self) -> Card:
         """Every case. UsageError for a path that cannot be asked for, UpstreamFault if nobody accepts at the gateway,
@@ -57,7 +58,6 @@ class GatewayExamination:
         head = self._head()
         await trio.to_thread.run_sync(warm_up)
         self._lateness = Lateness()
-        results = []
         async with trio.open_nursery() as clock:
             clock.start_soon(self._lateness.run)
             # One server for all: a gateway keeps its connections, and is to meet no end of one that is beside the case.
@@ -65,9 +65,15 @@ class GatewayExamination:
                 origin_for(self.cases[0]) as origin,
                 open_proxy(upstream=origin.url, listen=self.listen) as server,
             ):
-                results = [await self._one(case, head, server) for case in self.cases]
+                for case in self.cases:
+                    self._results.append(await self._one(case, head, server))
             clock.cancel_scope.cancel()
-        return Card("gateway", tuple(results))
+        return self.so_far
+
+    @property
+    def so_far(self) -> Card:
+        """The card of those that are judged: all, or what whoever has ended it has left."""
+        return Card("gateway", tuple(self._results))
 
     async def _one(self, case: Case, head: RequestHead, server: OpenProxy) -> Result:
         began = trio.current_time()

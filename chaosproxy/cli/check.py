@@ -20,11 +20,12 @@ from chaosproxy.cli.run import DurationType
 from chaosproxy.cli.until_ended import run
 from chaosproxy.errors import UsageError
 from chaosproxy.model.mask import masked_command
-from chaosproxy.model.units import ENDLESS, show_duration
+from chaosproxy.model.units import ENDLESS, counted, show_duration
 
 if TYPE_CHECKING:
-    from chaosproxy.check.card import Card, Progress
+    from chaosproxy.check.card import Card, Examination, Progress
     from chaosproxy.check.case import Case
+    from chaosproxy.check.gateway import GatewayExamination
     from chaosproxy.check.timeouts import Found
 
 SUITES = ("quick", "full", "slow", "timeouts")
@@ -186,8 +187,21 @@ def _examined(options: CheckOptions, cases: tuple["Case", ...]) -> "Card":
     jobs = options.jobs or (len(cases) if options.suite == "slow" else max(2, os.cpu_count() or 2))
     client = Command(options.command)
     with _progress() as progress:
-        card = run(Examination(client, cases, options.suite, limits, max(1, jobs), options.tls, progress).run)
-    return replace(card, client=masked_command(shlex.join(options.command)))
+        examination = Examination(client, cases, options.suite, limits, max(1, jobs), options.tls, progress)
+        return _card(examination, options, masked_command(shlex.join(options.command)))
+
+
+def _card(examination: "Examination | GatewayExamination", options: CheckOptions, client: str) -> "Card":
+    """Of the whole suite. Who ends it by a signal is told what was judged until then."""
+    try:
+        return replace(run(examination.run), client=client)
+    except (click.Abort, click.exceptions.Exit):
+        done = examination.so_far
+        click.echo(f"ended after {len(done.results)} of {counted(len(examination.cases), 'case')}", err=True)
+        if done.results:
+            compared = replace(options, baseline=None) if options.write_baseline else options
+            _say(_known(compared, replace(done, client=client)), options)
+        raise
 
 
 def _known(options: CheckOptions, card: "Card") -> "Card":
@@ -236,8 +250,8 @@ def _gateway(options: CheckOptions, url: str) -> int:
     _check(options)
     _some(cases)
     address = parse_upstream(url, "--gateway")
-    card = run(GatewayExamination(address, options.listen, options.path, cases).run)
-    return _say(_known(options, replace(card, client=url)), options)
+    card = _card(GatewayExamination(address, options.listen, options.path, cases), options, url)
+    return _say(_known(options, card), options)
 
 
 def _timeouts(options: CheckOptions) -> int:

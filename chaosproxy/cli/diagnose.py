@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chaosproxy.errors import UsageError
-from chaosproxy.model.units import duration
+from chaosproxy.model.units import counted, duration
 
 if TYPE_CHECKING:
     from chaosproxy.diagnose.measure import Plan, Told
@@ -62,23 +62,40 @@ def command(urls: tuple[str, ...], as_json: bool, **options: Any) -> int:
 
     from chaosproxy.diagnose import picture  # noqa: PLC0415 - `--help` does without it
     from chaosproxy.diagnose.assess import assess  # noqa: PLC0415 - `--help` does without it
-    from chaosproxy.diagnose.measure import measure  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.diagnose.measure import Measuring  # noqa: PLC0415 - `--help` does without it
     from chaosproxy.diagnose.plain import plain  # noqa: PLC0415 - `--help` does without it
     from chaosproxy.journal.jsonl import as_line  # noqa: PLC0415 - `--help` does without it
 
-    plan = _plan(urls, **options)
+    plan, ended = _plan(urls, **options), False
     with _progress() as told:
+        measuring = Measuring(plan, told)
         try:
-            report = assess(trio.run(measure, plan, told))
-        except BaseExceptionGroup as group:
-            if group.subgroup(KeyboardInterrupt) is None:
+            observed = trio.run(measuring.measure)
+        except BaseException as error:
+            if not _interrupted(error):
                 raise
-            raise click.Abort from None  # it comes in a group where several tasks ran
+            ended = True
+    if ended:
+        seen = measuring.so_far
+        click.echo(f"ended after {measuring.done} of {counted(measuring.all, 'request')}", err=True)
+        if seen is None:
+            raise click.Abort
+        observed = seen
+    report = assess(observed)
     if as_json:
         click.echo(as_line(plain(report)))
     else:
         picture.draw(Console(), report)
+    if ended:
+        raise click.Abort
     return 0 if report.broken is None else 1
+
+
+def _interrupted(error: BaseException) -> bool:
+    """It comes in a group where several tasks ran."""
+    return isinstance(error, KeyboardInterrupt) or (
+        isinstance(error, BaseExceptionGroup) and error.subgroup(KeyboardInterrupt) is not None
+    )
 
 
 def _plan(

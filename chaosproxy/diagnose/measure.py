@@ -58,17 +58,13 @@ class Plan:
 
 async def measure(plan: Plan, told: Told = lambda _done, _all, _what: None) -> Observed:
     """Everything that is to be seen. UnavailableError if a hop cannot be reached."""
-    try:
-        return await _Measuring(plan, told).run()
-    except BaseExceptionGroup as group:
-        unreachable = first_of(UnavailableError, group)
-        if unreachable is None:
-            raise
-        raise unreachable from None
+    return await Measuring(plan, told).measure()
 
 
 @dataclass
-class _Measuring:
+class Measuring:
+    """One diagnosis at work."""
+
     plan: Plan
     told: Told
     answers: dict[tuple[int, Variant], list[Answer]] = field(default_factory=dict)
@@ -78,7 +74,25 @@ class _Measuring:
     done: int = 0
     all: int = 0
 
-    async def run(self) -> Observed:
+    async def measure(self) -> Observed:
+        """Everything that is to be seen. UnavailableError if a hop cannot be reached."""
+        try:
+            return await self._run()
+        except BaseExceptionGroup as group:
+            unreachable = first_of(UnavailableError, group)
+            if unreachable is None:
+                raise
+            raise unreachable from None
+
+    @property
+    def so_far(self) -> Observed | None:
+        """What was seen before somebody has ended it; None where not every hop has answered yet."""
+        plan = self.plan
+        if not all((number, Variant.PLAIN) in self.answers for number in range(len(plan.hops))):
+            return None
+        return Observed(plan.hops, self.answers, self.paces, {}, plan.limit)
+
+    async def _run(self) -> Observed:
         plan = self.plan
         for hop in plan.hops:
             self._peer(hop)  # what is wrong with it is said here, and not by one of many tasks
