@@ -61,11 +61,13 @@ class ServedProxy:
     def exchanges(self) -> list[ExchangeRecord]:
         """The finished exchanges, oldest first: the latest `journal_limit` of them, a copy. A client has its last byte a
         moment before its exchange is here: `wait` for it."""
+        self._thread.check()
         return self._finished.records
 
     @property
     def dropped(self) -> int:
         """How many finished exchanges were let go because more than `journal_limit` came."""
+        self._thread.check()
         return self._finished.dropped
 
     @property
@@ -76,6 +78,7 @@ class ServedProxy:
     def wait(self, exchanges: int = 1, timeout: float = 10.0) -> list[ExchangeRecord]:
         """The finished exchanges, once there have been that many in all. TimeoutError, with the timeline of those there are,
         after `timeout` seconds. It blocks: in an asynchronous test let a thread wait (`asyncio.to_thread`)."""
+        self._thread.check()
         if self._finished.wait(exchanges, timeout):
             return self.exchanges
         if self._thread.failure is not None:
@@ -85,6 +88,7 @@ class ServedProxy:
     def settle(self, timeout: float = 10.0) -> bool:
         """Until no exchange is running, at most `timeout` seconds, and as long as the upstream is still to be asked what is
         left of one (`abort_chain`); whether none is. It blocks, as `wait` does."""
+        self._thread.check()
         began = time.monotonic()
         while True:
             seen = self._finished.total  # before the look: whatever finishes behind it is seen by the wait
@@ -117,6 +121,7 @@ class ServedProxy:
         """What the scenario in force expects, and what the finished exchanges have shown: `good`, and one verdict after
         the other. A scenario that was in force before, and that an exchange has met, is judged too, first. A client has
         its last byte a moment before its exchange is here: `wait` or `settle` first."""
+        self._thread.check()
         return self._inside.verdict()
 
     @property

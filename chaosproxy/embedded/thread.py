@@ -1,10 +1,12 @@
 """A Trio run in a thread of its own: started, spoken to, ended from any other thread.
 
-What it raises is raised again in the thread that starts, asks or ends it. Must not know: proxies.
+What it raises is raised again in the thread that starts, asks or ends it. A child of a fork has no such thread, and is told
+so. Must not know: proxies.
 """
 
 import contextlib
 import math
+import os
 import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -32,6 +34,7 @@ class TrioThread(Generic[T]):
         self._told: trio.Event | None = None
         self._token: trio.lowlevel.TrioToken | None = None
         self._value: list[T] = []
+        self._process = os.getpid()
         self.failure: BaseException | None = None
         """What ended the run, if it was not told to end."""
         # A daemon: a program that has lost its way out of the block can still leave.
@@ -40,14 +43,29 @@ class TrioThread(Generic[T]):
     def start(self) -> T:
         """What the context gives."""
         self._thread.start()
-        self._ready.wait()
+        try:
+            self._ready.wait()
+        except BaseException:  # Ctrl-C: whoever asked will not be there to end it
+            self._ready.wait(WITHIN)
+            if self._value:
+                self.stop()
+            raise
         if not self._value:
             self._thread.join()
             raise self._over()
         return self._value[0]
 
+    def check(self) -> None:
+        """RuntimeError in a child of a fork: what it shares with the run stands still, locks too."""
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                f"the proxy runs in process {self._process}, and this is a fork of it: "
+                "clients here may use proxy.url, everything else of the proxy is there alone"
+            )
+
     def call(self, function: Callable[[], R]) -> R:
         """`function` inside the run, and what it returns. RuntimeError if the run is over, or does not answer."""
+        self.check()
         answer: list[R] = []
         raised: list[BaseException] = []
         done = threading.Event()
@@ -76,7 +94,9 @@ class TrioThread(Generic[T]):
         return answer[0]
 
     def stop(self) -> None:
-        """End the run and wait for its end; raises what it failed with."""
+        """End the run and wait for its end; raises what it failed with. In a child of a fork there is none."""
+        if os.getpid() != self._process:
+            return
         assert self._token is not None
         assert self._told is not None
         with contextlib.suppress(trio.RunFinishedError):  # it has ended by itself, and `failure` says of what

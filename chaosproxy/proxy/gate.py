@@ -1,14 +1,37 @@
-"""Whether a further client is accepted: every listener asks, the scenario in force decides.
+"""Whether a further client is accepted: every listener asks, the scenario in force decides, and so does what there is.
 
 Who is not accepted waits in the kernel, for as many as the backlog has room. Must not know: listeners, faults.
 """
 
+import logging
+import math
+import sys
 from collections.abc import Sequence
 
 import trio
 
 from chaosproxy.chain.connection_spec import Admission
 from chaosproxy.wire.listen import BACKLOG
+
+if sys.platform == "win32":
+
+    def _descriptors() -> float:
+        return math.inf
+else:
+    import resource
+
+    def _descriptors() -> float:
+        """How many this process may have."""
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        return math.inf if limit == resource.RLIM_INFINITY else limit
+
+
+SPARE = 16
+"""Descriptors that are for nobody's connection: the listeners, the journal, a file that is read again, a resolver."""
+EACH = 2
+"""Descriptors that a client is expected to take: its connection, and one to the upstream."""
+
+log = logging.getLogger("chaosproxy")
 
 
 class Gate:
@@ -17,6 +40,8 @@ class Gate:
     def __init__(self) -> None:
         self._admissions: Sequence[Admission] = ()
         self._news = trio.Event()
+        self._inside = 0
+        self._said = False
 
     def follow(self, admissions: Sequence[Admission]) -> None:
         """Those of another scenario decide from now on."""
@@ -38,5 +63,24 @@ class Gate:
 
     async def passed(self) -> None:
         """A further client may be accepted; without letting others run, if that is so now."""
-        while any(one.full for one in self._admissions):
+        while self._full() or any(one.full for one in self._admissions):
             await self._news.wait()
+
+    def _full(self) -> bool:
+        """There are as many as the descriptors are enough for."""
+        most = max(1, (_descriptors() - SPARE) // EACH)
+        if self._inside < most:
+            return False
+        if not self._said:
+            self._said = True
+            log.warning("%d clients are connected, as many as the descriptors allow (ulimit -n); others wait", most)
+        return True
+
+    def came(self) -> None:
+        """A client has been accepted."""
+        self._inside += 1
+
+    def left(self) -> None:
+        """It is gone."""
+        self._inside -= 1
+        self._ring()

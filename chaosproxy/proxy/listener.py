@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 import trio
 
+from chaosproxy.proxy.bugs import report
 from chaosproxy.proxy.gate import Gate
 from chaosproxy.proxy.unasked import unasked
 from chaosproxy.wire import listen
@@ -28,6 +29,22 @@ HANDSHAKE = 10.0
 Admit = Callable[[Transport, bool], tuple[int, Transport, Wire | None]]
 """The second: a handshake will follow."""
 Accept = Callable[[int, Transport, Wire | None], None]
+
+
+class Accepted(Plain):
+    """A client's connection: the gate is told when it is closed."""
+
+    __slots__ = ("_gate",)
+
+    def __init__(self, connected: socket.socket, gate: Gate) -> None:
+        super().__init__(connected)
+        self._gate = gate
+        gate.came()
+
+    def close(self) -> None:
+        if self.socket.fileno() != -1:
+            super().close()
+            self._gate.left()
 
 
 class Listener:
@@ -57,14 +74,23 @@ class Listener:
                         if self._scope.cancel_called:
                             break  # closed after a client had woken us and before we could take it
                         raise
-                    number, transport, wire = admit(Plain(connection), self._tls is not None)
-                    if self._tls is None:
-                        accept(number, transport, wire)
-                    else:
-                        nursery.start_soon(self._shake, number, transport, wire, self._shown(self._tls, wire), accept)
+                    self._take(Accepted(connection, gate), admit, accept, nursery)
                     if not count % ACCEPTS_PER_TURN:
                         await trio.lowlevel.checkpoint()
             nursery.cancel_scope.cancel()
+
+    def _take(self, accepted: Accepted, admit: Admit, accept: Accept, nursery: trio.Nursery) -> None:
+        """What goes wrong with it costs this connection, and nobody else."""
+        try:
+            number, transport, wire = admit(accepted, self._tls is not None)
+        except Exception as error:  # noqa: BLE001 - the others go on
+            report("a connection could not be taken", error)
+            accepted.close()
+            return
+        if self._tls is None:
+            accept(number, transport, wire)
+        else:
+            nursery.start_soon(self._shake, number, transport, wire, self._tls, accept)
 
     def _keep(self, backlog: int) -> None:
         """So many that wait the kernel is to keep."""
@@ -81,13 +107,15 @@ class Listener:
             self._flawed[flaws] = flawed(own, flaws)
         return self._flawed[flaws]
 
-    @staticmethod
-    async def _shake(number: int, below: Transport, wire: Wire | None, context: ssl.SSLContext, accept: Accept) -> None:
-        transport = Memory(below, context, server_side=True)
+    async def _shake(
+        self, number: int, below: Transport, wire: Wire | None, own: ssl.SSLContext, accept: Accept
+    ) -> None:
+        transport = below
         try:
+            transport = shaking = Memory(below, self._shown(own, wire), server_side=True)
             # A fault of the connection takes the time that it likes.
             with trio.move_on_after(HANDSHAKE if wire is None else math.inf) as deadline:
-                await transport.handshake()
+                await shaking.handshake()
         except OSError as error:
             unasked(
                 number, wire, str(error) if isinstance(error, TlsError) else ""

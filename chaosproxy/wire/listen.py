@@ -1,17 +1,16 @@
 """Listening sockets, and accepting from them.
 
-A child of a fork does not keep them: a test process that forks would else leave clients hanging on a socket that nobody
-accepts from. Must not know: what becomes of a connection.
+Must not know: what becomes of a connection.
 """
 
 import errno
 import os
 import socket
-import weakref
 
 import trio
 
 from chaosproxy.errors import cannot_listen
+from chaosproxy.wire.forked import parents_alone
 
 BACKLOG = 1024
 SILENT, ASKED_EVERY, ASKED = 60, 15, 4
@@ -24,16 +23,6 @@ _SCARCE = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _PASSING = {errno.ECONNABORTED, errno.EPROTO, errno.EINTR}
 _ABSENT = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
 """One family of a name may be missing, as in a container without IPv6 whose hosts file still has ::1 for localhost."""
-_open: "weakref.WeakSet[socket.socket]" = weakref.WeakSet()
-
-
-def _close_in_child() -> None:
-    for sock in list(_open):
-        sock.close()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_close_in_child)
 
 
 async def open_listeners(host: str, port: int) -> list[socket.socket]:
@@ -76,7 +65,7 @@ def _listening(family: int, kind: int, protocol: int, address: object) -> socket
     except OSError:
         sock.close()
         raise
-    _open.add(sock)
+    parents_alone(sock)
     return sock
 
 

@@ -8,14 +8,14 @@ Must not know: TLS, HTTP, how an ending is timed (`close.py`).
 
 import contextlib
 import errno
-import os
 import socket
 import sys
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
 
 import trio
 
 from chaosproxy.wire.close import reset_on_close
+from chaosproxy.wire.forked import parents_alone
 
 if sys.platform == "linux":
     import array
@@ -40,17 +40,27 @@ LEAST_RECEIVED = 16 * 1024
 def receive_less(descriptor: int, nbytes: int) -> None:
     """Have the kernel hold about so many bytes that have come and not been read, 16 KiB at least (SO_RCVBUF, which Linux
     doubles for its own needs). The window that it has announced already, 64 KiB at first, may still be used."""
-    with socket.socket(fileno=os.dup(descriptor)) as twin:
-        twin.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, max(nbytes, LEAST_RECEIVED))
+    with _lent(descriptor) as lent:
+        lent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, max(nbytes, LEAST_RECEIVED))
 
 
 def address_of(descriptor: int | None) -> str:
     """The IP address at the other end; empty where there is none, or no longer."""
     if descriptor is None:
         return ""
-    with socket.socket(fileno=os.dup(descriptor)) as twin, contextlib.suppress(OSError):
-        return str(twin.getpeername()[0])
+    with contextlib.suppress(OSError), _lent(descriptor) as lent:
+        return str(lent.getpeername()[0])
     return ""
+
+
+@contextlib.contextmanager
+def _lent(descriptor: int) -> Iterator[socket.socket]:
+    """The socket of a descriptor that somebody else owns; without a descriptor more, of which there may be none left."""
+    lent = socket.socket(fileno=descriptor)
+    try:
+        yield lent
+    finally:
+        lent.detach()
 
 
 class Plain:
@@ -61,6 +71,7 @@ class Plain:
     holds = False
 
     def __init__(self, connected: socket.socket) -> None:
+        parents_alone(connected)
         connected.setblocking(False)
         if connected.family in (socket.AF_INET, socket.AF_INET6):
             # Write boundaries are the product: Nagle's algorithm would join small writes (RFC 9293 section 3.7.4).
