@@ -1,7 +1,7 @@
-"""What is logged, on stderr. Must not know: who logs, and what."""
+"""What is logged, as lines. Must not know: who logs, and what; where they go."""
 
 import logging
-import sys
+from collections.abc import Callable
 
 from chaosproxy.model.shown import message
 
@@ -17,8 +17,22 @@ class Plain(logging.Formatter):
         return super().formatMessage(record)
 
 
-def log_to_stderr(level: int) -> None:
+class _Said(logging.Handler):
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__()
+        self._say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            text = self.format(record)
+        except Exception:  # noqa: BLE001 - as every handler of logging does it: a line that cannot be made is told apart
+            self.handleError(record)
+        else:
+            self._say(text)
+
+
+def log_to(say: Callable[[str], None], level: int) -> None:
     """From this level on, unless somebody has set up logging already."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Said(say)
     handler.setFormatter(Plain("chaosproxy: %(message)s"))
     logging.basicConfig(handlers=[handler], level=level)

@@ -1,16 +1,18 @@
 """`chaosproxy origin [--listen HOST:PORT]`: the embedded origin alone, in the foreground."""
 
-import contextlib
 import logging
-import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from chaosproxy.cli.logs import log_to_stderr
+from chaosproxy.cli.ends import Ends
 from chaosproxy.cli.ready import check, ready_file
 from chaosproxy.proxy.address import parse_listen
+
+if TYPE_CHECKING:
+    from chaosproxy.cli.saying import Saying
 
 LINKS = ("disconnect", "engine", "scheduler", "blocks")
 
@@ -52,28 +54,33 @@ def command(
     listen: str, slots: int, kv_blocks: int, broken: tuple[str, ...], speed: float, ready_file: Path | None
 ) -> int:
     """An inference engine in miniature: OpenAI, Anthropic and Ollama chats, /sse and /stats. Streams end with it."""
-    from chaosproxy.origin.serving import OriginOptions, serving  # noqa: PLC0415 - loaded by whoever needs it
+    with Ends() as ends:
+        from chaosproxy.cli.logs import log_to  # noqa: PLC0415 - loaded by whoever needs it
+        from chaosproxy.cli.saying import Saying  # noqa: PLC0415 - likewise
+        from chaosproxy.origin.serving import OriginOptions, serving  # noqa: PLC0415 - likewise
 
-    host, port = parse_listen(listen)
-    check(ready_file)
-    # What its HTTP server says of its clients: in lines of ours.
-    log_to_stderr(logging.WARNING)
-    options = OriginOptions(slots, kv_blocks, frozenset(broken), speed)
-    with serving(options, host, port) as origin:
-        _until_signal(origin.url, ready_file)
+        host, port = parse_listen(listen)
+        check(ready_file)
+        saying = Saying()
+        # What its HTTP server says of its clients: in lines of ours.
+        log_to(saying.err, logging.WARNING)
+        options = OriginOptions(slots, kv_blocks, frozenset(broken), speed)
+        with serving(options, host, port) as origin:
+            _until_signal(ends, saying, origin.url, ready_file)
+        saying.finish()
     return 0
 
 
-def _until_signal(url: str, ready: Path | None) -> None:
-    """Say that it accepts, and wait for SIGINT or SIGTERM."""
+def _until_signal(ends: Ends, saying: "Saying", url: str, ready: Path | None) -> None:
+    """Say that it accepts, and wait for the end."""
     import trio  # noqa: PLC0415 - not for a port that is taken
 
     async def wait(announce: Callable[[], None]) -> None:
-        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        with ends.listening():
             announce()
-            with contextlib.suppress(OSError):  # a closed stderr is nobody's problem
-                click.echo(f"chaosproxy: origin on {url}", err=True)
-            await anext(signals)
+            saying.complain(f"origin on {url}")
+            await ends.heard()
 
     with ready_file(ready, [url]) as announce:
+        ends.hold()
         trio.run(wait, announce)

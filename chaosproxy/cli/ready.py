@@ -17,21 +17,29 @@ def check(path: Path | None, what: str = "the ready file") -> None:
 
 @contextlib.contextmanager
 def ready_file(path: Path | None, urls: list[str], ca: Path | None = None) -> Iterator[Callable[[], None]]:
-    """Yields what writes the file, whole at once; removes it at the end."""
+    """Yields what writes the file, whole at once; removes it at the end. What one that was killed has left is gone first."""
+    part = None if path is None else path.with_name(path.name + ".part")
 
     def announce() -> None:
-        if path is None:
+        if path is None or part is None:
             return
         ready = {"url": urls[0], "urls": urls, "admin": None, "pid": os.getpid(), "ca": str(ca) if ca else None}
-        part = path.with_name(path.name + ".part")
         try:
             part.write_text(json.dumps(ready) + "\n")
             part.replace(path)
         except OSError as error:
             raise UsageError(f"cannot write the ready file {path}: {error.strerror}") from error
 
+    _remove(path)
     try:
         yield announce
     finally:
-        if path is not None:
-            path.unlink(missing_ok=True)
+        _remove(path, part)
+
+
+def _remove(*files: Path | None) -> None:
+    """Those that are there; a directory that has been taken away, or made read-only, is no reason to fail."""
+    for file in files:
+        with contextlib.suppress(OSError):
+            if file is not None:
+                file.unlink()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from chaosproxy.cli.ends import Ends
 from chaosproxy.cli.own_faults import own_faults
 from chaosproxy.cli.ready import check
 from chaosproxy.errors import UsageError
@@ -128,6 +129,11 @@ def command(**given: object) -> int:
     Every option has an environment variable: CHAOSPROXY_UPSTREAM, CHAOSPROXY_JOURNAL_LIMIT and so on; that of the
     scenarios is CHAOSPROXY_SCENARIO. Several values stand with blanks between them. The command line wins.
     """
+    with Ends() as ends:
+        return _run(ends, given)
+
+
+def _run(ends: Ends, given: dict[str, object]) -> int:
     gc.disable()  # what is loaded stays: each collection would look through all of it, and find nothing
     from chaosproxy.cli.serving import serve  # noqa: PLC0415 - trio is loaded by whoever needs it
 
@@ -143,4 +149,4 @@ def command(**given: object) -> int:
         from chaosproxy.cli.saving import check_reports  # noqa: PLC0415 - loaded by whoever wants a report
 
         check_reports(options.report)
-    return serve(options)
+    return serve(options, ends)

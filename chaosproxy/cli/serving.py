@@ -3,25 +3,27 @@
 import contextlib
 import gc
 import logging
-import signal
 import ssl
-from collections.abc import AsyncIterator, Callable, Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 import trio
 
 from chaosproxy.cli.core_files import write_no_core
-from chaosproxy.cli.logs import log_to_stderr
+from chaosproxy.cli.ends import Ends
+from chaosproxy.cli.logs import log_to
 from chaosproxy.cli.ready import ready_file
 from chaosproxy.cli.run import RunOptions
+from chaosproxy.cli.saying import Saying
+from chaosproxy.embedded.outlet import Outlet
 from chaosproxy.embedded.parts import Parts, running
 from chaosproxy.errors import UnavailableError, UpstreamFault, UsageError
 from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.jsonl import JournalFile, as_line, line
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.judging.check import Verdicts
-from chaosproxy.model.shown import message
 from chaosproxy.model.units import ENDLESS, counted, show_duration
 from chaosproxy.proxy.listener import Listener
 from chaosproxy.proxy.proxy import Proxy
@@ -31,20 +33,32 @@ from chaosproxy.report.verdicts import verdicts
 from chaosproxy.scenario.schema import TRANSPARENT, Scenario
 from chaosproxy.wire import dial as dialling
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-
-def serve(options: RunOptions) -> int:
+def serve(options: RunOptions, ends: Ends) -> int:
     """Run until a signal; the exit status."""
-    return trio.run(_Run(options).main)
+    _take_descriptors()
+    run = _Run(options, ends)
+    ends.hold()
+    return trio.run(run.main)
+
+
+def _take_descriptors() -> None:
+    """As many as we may have: the limit that most systems begin with is for programs that know no more than 1,024."""
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 - not everywhere
+
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        with contextlib.suppress(OSError, ValueError):  # macOS names a limit that it does not grant
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 class _Run:
-    def __init__(self, options: RunOptions) -> None:
-        self.options = options
+    def __init__(self, options: RunOptions, ends: Ends) -> None:
+        self.options, self.ends, self.saying = options, ends, Saying()
+        self.complain = self.saying.complain
         # Never lower: what hpack says at DEBUG are header values, secrets too.
         level = logging.ERROR if options.quiet else logging.WARNING
-        log_to_stderr(level)
+        log_to(self.saying.err, level)
         if options.verbose:
             logging.getLogger("chaosproxy").setLevel(logging.DEBUG)  # a bug of ours then says where
         self.parts = Parts(
@@ -60,12 +74,11 @@ class _Run:
         self._proxy: Proxy | None = None
         self.files, self.scenario = _scenario(options.scenarios) if options.scenarios else ([], TRANSPARENT)
 
-    def complain(self, text: str) -> None:
-        """One line to stderr; a closed stderr is nobody's problem."""
-        with contextlib.suppress(OSError):
-            click.echo(message(f"chaosproxy: {text}"), err=True)
-
     async def main(self) -> int:
+        with self.ends.listening():
+            return await self._main()
+
+    async def _main(self) -> int:
         options = self.options
         for warning in self.scenario.warnings:
             self.complain(str(warning))
@@ -77,7 +90,7 @@ class _Run:
         journal = Journal(options.journal_limit)
         file = None
         if options.journal:
-            file = JournalFile(options.journal, self.complain)
+            file = JournalFile(options.journal, self.complain, Outlet)
             journal.listen(file)
         if not options.quiet:
             journal.listen(self._say_json if options.json else self._say_line)
@@ -87,10 +100,12 @@ class _Run:
                 if not options.quiet and not options.json:
                     self.complain(_served(journal, options.journal_limit))
         finally:
+            self.ends.close()
             if file is not None:
                 file.close()
             if ca is not None and options.ca_out is None:
                 ca.unlink(missing_ok=True)
+            self.saying.finish()
         judged = self._proxy.planner.judge(journal.exchanges) if self._proxy is not None else Verdicts(())
         if options.report:
             from chaosproxy.cli.saving import save_reports  # noqa: PLC0415 - loaded by whoever wants a report
@@ -129,36 +144,33 @@ class _Run:
 
                 watch = Watch(self.files, lambda scenario: proxy.reload(self.parts.planner(scenario)), self.complain)
                 nursery.start_soon(watch.run)
-            with trio.open_signal_receiver(*SIGNALS) as signals:
-                gc.freeze()  # all that is loaded stays: no collection need look through it again
-                announce()
-                if not self.options.quiet and not self.options.json:
-                    for said in welcome:
-                        self.complain(said)
-                await anext(signals)
-                for listener in listeners:
-                    listener.close()
-                if proxy.running and self.options.grace and not self.options.quiet:
-                    self.complain(_ending(len(proxy.running), self.options.grace))
-                async with trio.open_nursery() as leaving:
-                    leaving.start_soon(self._cancel_at, signals, leaving)
-                    await proxy.shut_down(self.options.grace)
-                    leaving.cancel_scope.cancel()
+            gc.freeze()  # all that is loaded stays: no collection need look through it again
+            announce()
+            if not self.options.quiet and not self.options.json:
+                for said in welcome:
+                    self.complain(said)
+            await self.ends.heard()
+            for listener in listeners:
+                listener.close()
+            if proxy.running and self.options.grace and not self.options.quiet:
+                self.complain(_ending(len(proxy.running), self.options.grace))
+            async with trio.open_nursery() as leaving:
+                leaving.start_soon(self._cancel_at, 2, leaving)
+                await proxy.shut_down(self.options.grace)
+                leaving.cancel_scope.cancel()
 
-    @staticmethod
-    async def _cancel_at(signals: AsyncIterator[int], nursery: trio.Nursery) -> None:
-        await anext(signals)
+    async def _cancel_at(self, count: int, nursery: trio.Nursery) -> None:
+        """At that signal."""
+        await self.ends.heard(count)
         nursery.cancel_scope.cancel()
 
     async def _upstreams_accept(self, limit: float) -> bool:
-        """Whether they do; False if a signal comes first. The first process of a container hears of no signal but those
-        that it listens for."""
-        with trio.open_signal_receiver(*SIGNALS) as signals:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._cancel_at, signals, nursery)
-                await self._wait_upstreams(limit)
-                nursery.cancel_scope.cancel()
-                return True
+        """Whether they do; False if a signal comes first."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._cancel_at, 1, nursery)
+            await self._wait_upstreams(limit)
+            nursery.cancel_scope.cancel()
+            return True
         return False
 
     async def _wait_upstreams(self, limit: float) -> None:
@@ -177,12 +189,10 @@ class _Run:
                 raise UnavailableError(f"upstream {address.url} does not accept connections {waited}{reason}")
 
     def _say_json(self, record: ExchangeRecord) -> None:
-        with contextlib.suppress(OSError):  # whoever read it is gone, or the disk is full: the traffic goes on
-            click.echo(line(record))
+        self.saying.out(line(record))
 
     def _say_line(self, record: ExchangeRecord) -> None:
-        with contextlib.suppress(OSError):  # as in `complain`
-            click.echo(timeline([record]) if self.options.verbose else exchange_line(record), err=True)
+        self.saying.err(timeline([record]) if self.options.verbose else exchange_line(record))
 
 
 def _ending(running: int, grace: float) -> str:

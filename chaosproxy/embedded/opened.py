@@ -14,6 +14,7 @@ import trio
 from chaosproxy.embedded.again import command
 from chaosproxy.embedded.finished import Finished
 from chaosproxy.embedded.linked import ADDRESS, LinkedUpstream, LinkStream, Serve
+from chaosproxy.embedded.outlet import Outlet
 from chaosproxy.embedded.parts import running
 from chaosproxy.embedded.setup import KEPT, FilePath, Options, Setup, Several, Source, Tls, read
 from chaosproxy.errors import Error
@@ -224,7 +225,7 @@ async def opened(setup: Setup, finished: Finished | None = None) -> AsyncIterato
     journal, lost = Journal(limit=0), list[str]()  # whoever reads from another thread has its own: `finished`
     with contextlib.ExitStack() as stack:
         if setup.journal is not None:
-            file = JournalFile(setup.journal, lost.append)
+            file = JournalFile(setup.journal, lost.append, Outlet)
             stack.callback(file.close)
             journal.listen(file)
         origin = None

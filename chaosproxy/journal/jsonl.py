@@ -1,19 +1,25 @@
 """The journal as a file of JSON lines: one object per finished exchange, flushed at once.
 
 A line is whole or absent, also on a full disk: after a failed write the file is cut back to its last line feed, the
-loss is counted and said once, and writing is tried again with the next exchange.
-Must not know: what a record means, who fills it.
+loss is counted and said once, and writing is tried again with the next exchange. What is no file on a disk, as a pipe, is
+written as its reader takes it, and nobody waits for that. Must not know: what a record means, who fills it.
 """
 
 import contextlib
 import errno
 import json
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from chaosproxy.errors import UsageError
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.model.units import counted
+
+LAST = 0.3
+"""Seconds for the reader of a pipe at the end."""
 
 
 def line(record: ExchangeRecord) -> str:
@@ -27,41 +33,97 @@ def as_line(document: object, separators: tuple[str, str] | None = None) -> str:
     return text.replace("\x7f", "\\u007f").replace("##", "#\\u0023")
 
 
-class JournalFile:
-    """Writes each record it is called with. `lost` counts the lines that could not be written."""
+class Outlet(Protocol):
+    """Lines to a reader who may be slow."""
 
-    def __init__(self, path: Path, complain: Callable[[str], None]) -> None:
-        """UsageError if the file cannot be opened for writing."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        if Path("/dev") not in path.parents:  # /dev/stdout is a link, and a fair place for a journal
-            flags |= getattr(os, "O_NOFOLLOW", 0)
+    lost: int
+    """Those that were left out."""
+
+    def write(self, line: bytes) -> None:
+        """OSError if there is no reader any more."""
+        ...
+
+    def finish(self, within: float) -> None:
+        """Wait so many seconds for the reader."""
+        ...
+
+
+class JournalFile:
+    """Writes each record it is called with."""
+
+    def __init__(
+        self, path: Path, complain: Callable[[str], None], outlet: Callable[[int], Outlet] | None = None
+    ) -> None:
+        """UsageError if the file cannot be opened for writing. `outlet` writes to what is no file on a disk, and waits for
+        nobody; without one its reader is waited for."""
         try:
-            self._file = os.open(path, flags, 0o600)
+            self._file = os.open(path, _flags(path), 0o600)
         except OSError as error:
             linked = error.errno == errno.ELOOP and path.is_symlink()
             reason = "a symbolic link is not followed; name the file itself" if linked else error.strerror
             raise UsageError(f"cannot write the journal {path}: {reason}") from error
+        on_a_disk = stat.S_ISREG(os.fstat(self._file).st_mode)
+        self._outlet = None if outlet is None or on_a_disk else outlet(self._file)
         self._path = path
         self._complain = complain
-        self._length = 0
-        self.lost = 0
+        self._lost = 0
+        self._torn = False
+        """It ends in half a line, which could not be cut off."""
+
+    @property
+    def lost(self) -> int:
+        """How many lines could not be written."""
+        return self._lost + (self._outlet.lost if self._outlet is not None else 0)
 
     def __call__(self, record: ExchangeRecord) -> None:
         data = line(record).encode("ascii") + b"\n"
+        try:
+            if self._outlet is not None:
+                self._outlet.write(data)
+            else:
+                self._append(data)
+        except OSError as error:
+            self._lose(error)
+
+    def _append(self, data: bytes) -> None:
+        """All of it, or nothing."""
+        data = b"\n" + data if self._torn else data
         written = 0
         try:
             while written < len(data):
                 written += os.write(self._file, data[written:])
-        except OSError as error:
-            if not self.lost:
-                self._complain(f"journal {self._path}: {error.strerror}; exchanges are being lost")
-            self.lost += 1
-            # A pipe or a device cannot be cut back; a file can.
+        except OSError:
             with contextlib.suppress(OSError):
-                os.ftruncate(self._file, self._length)
-                os.lseek(self._file, self._length, os.SEEK_SET)
-            return
-        self._length += len(data)
+                os.ftruncate(self._file, os.fstat(self._file).st_size - written)
+                written = 0
+            self._torn = self._torn or written > 0
+            raise
+        self._torn = False
+
+    def _lose(self, error: OSError) -> None:
+        if not self._lost:
+            self._complain(f"journal {self._path}: {error.strerror}; exchanges are being lost")
+        self._lost += 1
 
     def close(self) -> None:
-        os.close(self._file)
+        """Nothing more comes. What a disk says only now, as one over a network may, is said and counted."""
+        if self._outlet is not None:
+            self._outlet.finish(LAST)
+            if self._outlet.lost:
+                self._complain(
+                    f"journal {self._path}: {counted(self._outlet.lost, 'exchange')} lost, which nobody read"
+                )
+        try:
+            os.close(self._file)
+        except OSError as error:
+            self._lose(error)
+
+
+def _flags(path: Path) -> int:
+    # At the end, wherever that is: somebody may have cut the file off meanwhile, to start anew.
+    flags = os.O_CREAT | os.O_TRUNC | os.O_APPEND
+    if Path("/dev") in path.parents:
+        return flags | os.O_WRONLY  # /dev/stdout is a link, and a fair place for a journal
+    flags |= getattr(os, "O_NOFOLLOW", 0)
+    # Opening a named pipe for writing alone waits for a reader.
+    return flags | (os.O_RDWR if path.is_fifo() else os.O_WRONLY)

@@ -1,0 +1,125 @@
+"""Lines to whoever reads them, without ever waiting for it: a pipe whose reader has stopped, a terminal that is held.
+
+What is not taken at once is kept, up to ROOM, and written by a thread that is there only as long as somebody is slow. What is
+more is left out, a line whole or not at all, and counted. Must not know: what a line says.
+"""
+
+import os
+import select
+import stat
+import sys
+import threading
+from collections import deque
+
+ROOM = 1024 * 1024
+"""Bytes of lines that wait for a reader."""
+PART = 4096
+"""A pipe that is said to be writable takes so much without waiting (PIPE_BUF of Linux; elsewhere it is no more)."""
+
+LOOK = 0.1
+"""Seconds between looks whether a reader that is waited for is waited for no more."""
+
+
+class Outlet:
+    """One descriptor, which stays its owner's."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        # Of a file on a disk there is no reader, and no system can tell whether it would wait.
+        self._read = os.name == "posix" and not stat.S_ISREG(os.fstat(descriptor).st_mode)
+        self._changed = threading.Condition()
+        self._waiting: deque[bytes] = deque()
+        self._size = 0
+        self._writing = False
+        """There is a thread."""
+        self._over = False
+        self._failed: OSError | None = None
+        self.lost = 0
+        """Lines that were left out and of which no OSError has told."""
+
+    def write(self, line: bytes) -> None:
+        """A line, as soon as its reader takes it. OSError if there is none any more, or no room on a device."""
+        with self._changed:
+            if self._failed is not None:
+                error, self._failed = self._failed, None
+                raise error
+            rest = line if self._writing or self._over else self._at_once(line)
+            if not rest:
+                return
+            if self._over or (self._writing and self._size + len(line) > ROOM):
+                self.lost += 1
+                return
+            self._waiting.append(rest)
+            self._size += len(rest)
+            if not self._writing:
+                self._writing = True
+                threading.Thread(target=self._go_on, name="chaosproxy output", daemon=True).start()
+
+    def finish(self, within: float) -> None:
+        """Wait so many seconds for a slow reader; what it has not taken then is lost. The descriptor may be closed now."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: not self._writing, within):
+                self._over = True
+                self._lose()
+
+    def _at_once(self, line: bytes) -> bytes:
+        """What is left of it."""
+        done = 0
+        while done < len(line) and (not self._read or _takes(self.descriptor, 0)):
+            done += os.write(self.descriptor, line[done : done + PART] if self._read else line[done:])
+        return line[done:]
+
+    def _go_on(self) -> None:
+        """The thread."""
+        while True:
+            takes = _takes(self.descriptor, LOOK)
+            with self._changed:
+                if takes and self._waiting:
+                    self._put()
+                if not self._waiting:
+                    self._writing = False
+                    self._changed.notify_all()
+                    return
+
+    def _put(self) -> None:
+        """What the reader takes of the first line."""
+        line = self._waiting[0]
+        try:
+            written = os.write(self.descriptor, line[:PART])
+        except OSError as error:
+            self._failed = error
+            self._lose()
+            return
+        self._size -= written
+        if written < len(line):
+            self._waiting[0] = line[written:]
+        else:
+            self._waiting.popleft()
+
+    def _lose(self) -> None:
+        self.lost += len(self._waiting)
+        self._waiting.clear()
+        self._size = 0
+
+
+def _takes(descriptor: int, within: float) -> bool:
+    """Whether it takes PART bytes now, or within so many seconds. True too where it will fail."""
+    if sys.platform == "linux":
+        watch = select.poll()
+        watch.register(descriptor, select.POLLOUT)
+        return bool(watch.poll(within * 1000))
+    return bool(select.select([], [descriptor], [], within)[1])
+
+
+def outlets_of(*streams: object) -> list[Outlet | None]:
+    """Those of stdout and stderr; one for both where both lead to one place. None where a stream is no descriptor, as under
+    a test."""
+    found: list[Outlet | None] = []
+    for stream in streams:
+        try:
+            descriptor: int = stream.fileno()  # type: ignore[attr-defined] # whoever has none is answered so
+            same = (one for one in found if one is not None and os.path.sameopenfile(one.descriptor, descriptor))
+            found.append(next(same, None) or Outlet(descriptor))
+        except (AttributeError, OSError, ValueError):
+            found.append(None)
+    return found
