@@ -20,6 +20,7 @@ from chaosproxy.demo.plan import EVENTS, Plan
 from chaosproxy.demo.shown import Shown
 from chaosproxy.demo.words import ending, meaning, milliseconds
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.model.shown import LONGEST_LINE, inert
 from chaosproxy.model.shown import shown as printable
 from chaosproxy.model.units import show_duration
 from chaosproxy.scenario.schema import Scenario
@@ -58,7 +59,7 @@ def svg(file: Path, scenario: Scenario, plan: Plan, seen: Shown) -> None:
 
 
 def _lines(scenario: Scenario, plan: Plan, seen: Shown, width: int) -> Iterator[Text]:
-    yield Text(printable(scenario.name), style="bold")
+    yield Text(inert(printable(scenario.name)), style="bold")
     yield from _prose(scenario.about, width)
     yield from _prose(_setting(plan), width, "dim")
     scale = strip.Scale.of([seen.direct, seen.through], width - len(INDENT) - 1)
@@ -77,10 +78,10 @@ def _lines(scenario: Scenario, plan: Plan, seen: Shown, width: int) -> Iterator[
 def _prose(text: str, width: int, style: str = "", indent: str = "") -> Iterator[Text]:
     """Wrapped, with "first event" kept together by a space of another kind: a line with these words as they are is a
     measurement, for whoever searches for it."""
-    safe = "".join(character if character.isprintable() else " " for character in text)
-    glued = " ".join(safe.split()).replace("first event", "first\N{NO-BREAK SPACE}event")
+    safe = printable(" ".join(text.split()), LONGEST_LINE)
+    glued = safe.replace("first event", "first\N{NO-BREAK SPACE}event")
     for line in textwrap.wrap(glued, width, initial_indent=indent, subsequent_indent=indent):
-        yield Text(line, style=style)
+        yield Text(inert(line), style=style)
 
 
 def _setting(plan: Plan) -> str:

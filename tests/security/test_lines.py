@@ -113,6 +113,16 @@ def test_names_of_files(tmp_path, monkeypatch, capsys, shown):
     assert wrong == []
 
 
+def test_a_demonstration_of_a_hostile_scenario(tmp_path, capsys):
+    about = " ".join(["::error::a", *["word"] * 19] * 3)
+    file = tmp_path / "x.yaml"
+    file.write_text(f"version: 1\nname: '::error::a ##[error]b'\nabout: '{about}'\nfaults: [latency: 20ms]\n")
+    assert status_of(["demo", str(file), "--speed", "20"]) == 0
+    said = capsys.readouterr().out
+    assert orders(said) == []
+    assert ":\\x3aerror::a \\x23#[error]b" in said
+
+
 @pytest.mark.parametrize("kind", [UsageError, ValueError])
 def test_an_error_is_one_line(kind, monkeypatch, capsys):
     from chaosproxy.cli import main  # noqa: PLC0415 - to be replaced in
