@@ -185,7 +185,7 @@ SAID = {
     "a URL with a question": (
         ("healthcheck", "http://x/?a=b"),
         2,
-        "URL 'http://x/?a=b': only a host, a port and a path prefix can stand here, as in http://HOST:PORT/PREFIX\n",
+        "URL 'http://x/?***': only a host, a port and a path prefix can stand here, as in http://HOST:PORT/PREFIX\n",
     ),
     "a hop without its scheme": (
         ("diagnose", "127.0.0.1:8000/sse"),

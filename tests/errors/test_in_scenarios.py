@@ -282,7 +282,7 @@ FILE = {
     ),
     "a variable that is no size": (
         "version: 1\nfaults:\n  - buffer: ${HOME}\n",
-        "3:13: buffer: found '/home/x'; expected a size: 512, 4KiB, 64k or 1MiB",
+        "3:13: buffer: found what '${HOME}' stands for; expected a size: 512, 4KiB, 64k or 1MiB",
     ),
     "an outer hop that waits longer": (
         "version: 1\nhops:\n- faults: [timeout: {idle: 30s}]\n- faults: [timeout: {idle: 60s}]\n",
