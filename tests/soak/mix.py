@@ -26,10 +26,10 @@ FAULTS: dict[str, list[dict[str, object]]] = {
     "stall": [{"stall": {"at": {"event": 1}, "for": "2ms"}}],
     "error": [{"error_event": {"at": {"event": 2}}}],
     "inject": [{"inject": {"comment": "x", "at": {"event": 1}}}],
-    "pieces": [{"resegment": {"bytes": 7}}],
+    "pieces": [{"resegment": {"bytes": 25}}],
     "gzip": [{"compress": {"when_accepted": False}}],
     "busy": [{"respond": {"status": 503, "retry_after": 1}}],
-    "limit": [{"timeout": {"idle": "1h"}}, {"drop": {"at": {"event": 3}}}],
+    "limit": [{"timeout": {"idle": "30s"}}, {"drop": {"at": {"event": 3}}}],
 }
 SCENARIO = {
     "version": 1,
@@ -37,11 +37,16 @@ SCENARIO = {
 }
 KEPT = 20
 """Requests of a connection that is kept."""
+LASTS = 10
+"""So many of them are answered, on average, before the connection ends for one of them."""
 STREAMS = 100
 """Of a connection of HTTP/2."""
 AT_A_TIME = 20
+WHOLE = 0.9
+"""So many of the connections of HTTP/2 are not reset by one of their streams."""
 ANSWER = 300
-"""Bytes of an answer, about."""
+"""Bytes of an answer, about; for more nobody waits longer than `LONGEST`."""
+LONGEST = 0.02
 _CONNECTION_WINDOW = 1 << 20
 
 Connect = Callable[[], Awaitable[Transport]]
@@ -54,7 +59,7 @@ class Mix:
         self.asked: Counter[str] = Counter()
         self._connect = connect
         self._random = random.Random(seed)
-        self._kinds = {self.kept: 40 / KEPT, self.alone: 20, self.streams: 25 / STREAMS, self.left: 10, self.broken: 5}
+        self._kinds = {self.kept: 40 / LASTS, self.alone: 20, self.streams: 25 / STREAMS, self.left: 10, self.broken: 5}
         self._wanted, self._until = 0, math.inf
 
     @property
@@ -79,8 +84,8 @@ class Mix:
             finally:
                 transport.close()
 
-    def _path(self, how: str = "") -> bytes:
-        fault = self._random.choice([*FAULTS])
+    def _path(self, how: str = "", *, whole: bool = False) -> bytes:
+        fault = self._random.choice([name for name in FAULTS if not whole or name != "reset"])
         return f"/{fault}/{how or self._random.choice(['plain', 'sse'])}".encode()
 
     async def kept(self, peer: Recorder) -> None:
@@ -108,8 +113,9 @@ class Mix:
         self.asked["left"] += place >= len(request)
         await peer.send(request[:place])
         seen = len(request)
-        while seen < place and (data := await peer.read()):
-            seen += len(data)
+        with trio.move_on_after(LONGEST):
+            while seen < place and (data := await peer.read()):
+                seen += len(data)
         if self._random.random() < 0.5:
             peer.transport.rst()
 
@@ -117,8 +123,9 @@ class Mix:
         """Streams of one connection, some at a time; some are reset by their client."""
         client = H2(peer)
         await client.greet()
+        whole = self._random.random() < WHOLE
         for first in range(0, STREAMS, AT_A_TIME):
-            paths = {2 * number + 1: self._path() for number in range(first, first + AT_A_TIME)}
+            paths = {2 * number + 1: self._path(whole=whole) for number in range(first, first + AT_A_TIME)}
             self.asked["streams"] += len(paths)
             await client.ask(paths, reset=self._given_up(paths))
             if peer.ending is not None:
