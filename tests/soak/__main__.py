@@ -107,7 +107,7 @@ class Soak:
 
     def lag(self, first: float, last: float) -> float:
         """The 99th of a hundred ticks in that part of the time."""
-        end = self.samples[-1].seconds
+        end = self.samples[-2].seconds  # behind the last there was nothing to do
         took = sorted(took for when, took in self.ticks if first * end <= when <= last * end)
         return took[int(0.99 * len(took))] if took else 0.0
 
