@@ -4,17 +4,17 @@ Must not know: Trio, what an exchange is.
 """
 
 import threading
-from collections import deque
 
+from chaosproxy.journal.kept import Kept
 from chaosproxy.journal.record import ExchangeRecord
 
 
 class Finished:
-    """Filled by the proxy's thread: a ring of the latest `limit`. A record in it does not change any more."""
+    """Filled by the proxy's thread: the latest `limit`. A record in it does not change any more."""
 
     def __init__(self, limit: int) -> None:
         self._changed = threading.Condition()
-        self._records: deque[ExchangeRecord] = deque(maxlen=limit)
+        self._records = Kept(limit)
         self._total = 0
         self._closed = False
         self._before = 0
@@ -24,7 +24,7 @@ class Finished:
         with self._changed:
             if self.counts(record):
                 self._total += 1
-                self._records.append(record)
+                self._records.add(record)
             self._changed.notify_all()
 
     def clear(self, before: int) -> None:

@@ -3,19 +3,20 @@
 Must not know: files, terminals; they are listeners.
 """
 
-from collections import deque
 from collections.abc import Callable
 
+from chaosproxy.journal.kept import Kept
 from chaosproxy.journal.record import ExchangeRecord
 
 Listener = Callable[[ExchangeRecord], None]
 
 
 class Journal:
-    """A ring: keeps the latest `limit` finished exchanges (None = all); `dropped` counts those let go."""
+    """Keeps the latest `limit` finished exchanges, fewer where their heads are large (None = all); `dropped` counts those
+    let go."""
 
     def __init__(self, limit: int | None = None) -> None:
-        self._records: deque[ExchangeRecord] = deque(maxlen=limit)
+        self._records = Kept(limit)
         self._listeners: list[Listener] = []
         self.total = 0
 
@@ -26,7 +27,7 @@ class Journal:
     def add(self, record: ExchangeRecord) -> None:
         """A finished exchange."""
         self.total += 1
-        self._records.append(record)
+        self._records.add(record)
         for listener in self._listeners:
             listener(record)
 

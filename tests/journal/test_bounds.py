@@ -1,5 +1,6 @@
 """What one record keeps of an exchange that goes on and on: bounded, and it says how much it has left out."""
 
+from chaosproxy.journal.journal import Journal
 from chaosproxy.journal.marks import Marks
 from chaosproxy.journal.record import ClientView, ExchangeRecord, Fired
 from chaosproxy.report.line import exchange_line
@@ -80,3 +81,40 @@ async def test_a_connection_that_stalls_for_hours(autojump_clock):
         first, second = proxied.exchanges
     assert (len(first.faults), first.faults_dropped) == (1000, 500)
     assert (len(second.faults), second.faults_dropped) == (1, 0)
+
+
+def with_heads(number: int, size: int) -> ExchangeRecord:
+    seen = record()
+    seen.id = number
+    seen.request.headers = [["x", "v" * size]]
+    seen.response.headers = [["x", "v" * size]]
+    return seen
+
+
+def test_heads_of_an_ordinary_size_take_no_exchange_out_of_memory():
+    journal = Journal(limit=1000)
+    for number in range(1200):
+        journal.add(with_heads(number, 7000))
+    assert [one.id for one in journal.exchanges] == [*range(200, 1200)]
+    assert journal.dropped == 200
+
+
+def test_large_heads_leave_room_for_fewer():
+    journal = Journal(limit=1000)
+    for number in range(1000):
+        journal.add(with_heads(number, 30_000))
+    kept = [one.id for one in journal.exchanges]
+    assert kept == [*range(1000 - len(kept), 1000)]
+    assert sum(len(one.request.headers[0][1]) * 2 for one in journal.exchanges) <= 1000 * 16 * 1024
+    assert len(kept) > 250
+    assert (journal.total, journal.dropped) == (1000, 1000 - len(kept))
+    for number in range(1000):
+        journal.add(with_heads(number, 100))
+    assert [one.id for one in journal.exchanges] == [*range(1000)]
+
+
+def test_the_latest_is_kept_whatever_it_is():
+    journal = Journal(limit=1)
+    for number in range(3):
+        journal.add(with_heads(number, 5_000_000))
+    assert [one.id for one in journal.exchanges] == [2]

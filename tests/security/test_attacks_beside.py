@@ -3,13 +3,15 @@
 import trio
 
 from chaosproxy.http2.frames import ACK, frame
+from chaosproxy.journal.journal import Journal
+from chaosproxy.journal.kept import EACH
 from chaosproxy.model import codes
 from chaosproxy.testing.h2_origin import serve_h2
 from chaosproxy.testing.h2_peers import H2Peer
 from chaosproxy.testing.peers import Ending, Origin
 from chaosproxy.testing.proxied import linked
 from tests.security.flooding import CLIENTS, opening
-from tests.security.h2_frames import DATA, GREETING, OK, PING, RST, SETTINGS, WINDOW, four, setting
+from tests.security.h2_frames import DATA, GREETING, HEADERS, OK, PING, RST, SETTINGS, WINDOW, four, setting
 from tests.security.h2_worlds import PERIOD, Odd, attacks, quiet, watched
 from tests.virtual.shipped import stream
 
@@ -143,4 +145,34 @@ async def test_a_client_that_reads_nothing_and_asks_on(autojump_clock, shown):
         must="it is not read any more; an honest stream has each event at its moment",
         happens="not read any more; each event at its moment",
         figure=f"after {sent // 1024} KiB",
+    )
+
+
+async def test_heads_that_unfold_do_not_fill_the_journal(autojump_clock, shown):
+    """Fifteen times a field of 4 kB, from the table: 60 kB in the journal for thirty bytes."""
+    served = Origin([b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"])
+    count, sent = 300, 0
+    async with linked(None, served.serve) as proxied:
+        proxied.proxy.journal = journal = Journal(limit=1000)
+        odd = Odd(proxied.connect())
+        plain = b"\x82\x86\x84\x01\x01a"
+        await odd.say(GREETING + frame(HEADERS, 0x5, 1, plain + b"\x40\x01x\x7f\xa1\x1e" + b"v" * 4000))
+        for number in range(3, 2 * count + 1, 2):
+            part = frame(HEADERS, 0x5, number, plain + b"\xbe" * 15)
+            sent += len(part)
+            await odd.say(part)
+            await odd.listen(lambda number=number: number in odd.heard.ended)
+        odd.leave()
+        await quiet(proxied, 0, 0)
+        assert (journal.total, odd.heard.goaways) == (count, [])
+        kept = sum(len(value) for one in journal.exchanges for _, value in one.request.headers)
+        limit = 1000 * EACH
+        assert limit / 2 < kept < limit
+    shown(
+        "attacks",
+        "requests whose heads are large and come from the compression table",
+        tried=count,
+        must=f"the journal in memory holds at most {limit / 1_048_576:.0f} MiB of heads",
+        happens="no more",
+        figure=f"{kept / 1_048_576:.1f} MiB kept of {60_000 * count / 1_048_576:.1f}, which were {sent // 1024} KiB on the wire",
     )
