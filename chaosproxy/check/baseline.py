@@ -9,31 +9,34 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from chaosproxy import files
 from chaosproxy.check.card import Card
 from chaosproxy.errors import UnavailableError, UsageError
 
 VERSION = 1
+LARGEST = 1024 * 1024
+"""Bytes; every case that there is takes some thousand."""
 
 
 def read(file: Path) -> Mapping[str, str]:
     """Case to verdict. UsageError if it is no such file."""
     try:
-        said = json.loads(file.read_text(encoding="utf-8"))
+        said = json.loads(files.read(file, LARGEST).decode("utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read the baseline {file}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{file} is no baseline: {error}") from error
     known = said.get("known") if isinstance(said, dict) and said.get("version") == VERSION else None
-    if not isinstance(known, dict):
+    if not isinstance(known, dict) or not all(isinstance(verdict, str) for verdict in known.values()):
         raise UsageError(f"{file} is no baseline: `--write-baseline` writes one")
-    return {str(case): str(verdict) for case, verdict in known.items()}
+    return known
 
 
 def write(file: Path, card: Card) -> None:
     """The bad cases of a card. UnavailableError if it cannot be written."""
     known = {result.case.id: result.judged.verdict for result in card.results if result.judged.good is False}
     try:
-        file.write_text(json.dumps({"version": VERSION, "known": known}, indent=2) + "\n", encoding="utf-8")
+        files.write(file, [json.dumps({"version": VERSION, "known": known}, indent=2) + "\n"])
     except OSError as error:
         raise UnavailableError(f"cannot write the baseline {file}: {error.strerror}") from error
 

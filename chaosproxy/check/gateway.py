@@ -160,7 +160,7 @@ def _judge(case: Case, answer: Answer, facts: Facts, records: Sequence[ExchangeR
     if '"error"' in _text(answer):
         return Judged("flagged", "flagged" in case.good, f"{had}, and an error in the stream")
     if tokens < len(case.text.split()):
-        return Judged("truncated", False, f"{had}, and a clean end")
+        return Judged("truncated", False, f"{had}, and {answer.hidden or 'a clean end'}")
     return _in_time(case, answer, records)
 
 

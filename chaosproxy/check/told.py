@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from chaosproxy.model.json_values import parse
+
 Outcome = Literal["ok", "raised", "flagged"]
 KEYS = frozenset({"text", "finish", "outcome", "error"})
 OUTCOMES: dict[str, Outcome] = {
@@ -65,19 +67,30 @@ def read(out: bytes, complaint: bytes, status: int | None) -> Told:
 
 def of_mapping(said: Mapping[str, object], text: str = "", status: int | None = 0, complaint: str = "") -> Told:
     """From the members of its line of JSON; `text` stands where that has none."""
-    error = said.get("error")
-    words = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False) if error else ""
-    given = str(said.get("outcome") or "").lower()
-    outcome = OUTCOMES.get(given) or ("raised" if words or status != 0 else "ok")
+    error, given = said.get("error"), said.get("outcome")
+    words = _words(error) if error else ""
+    outcome = OUTCOMES.get(given.lower() if isinstance(given, str) else "") or (
+        "raised" if words or status != 0 else "ok"
+    )
     finish = said.get("finish")
     own = said.get("text")
     return Told(
         own if isinstance(own, str) else text,
         outcome,
-        None if finish is None else str(finish),
+        None if finish is None else _words(finish),
         words or (complaint if outcome == "raised" else ""),
         status,
     )
+
+
+def _words(value: object) -> str:
+    """A text as it is, anything else as JSON writes it."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "nested too deep to be shown"
 
 
 def says_incomplete(finish: str | None) -> bool:
@@ -89,10 +102,7 @@ def _json(text: str) -> tuple[str, Mapping[str, object] | None]:
     """The text in front of the last line, and that line if it is one of JSON as a client tells it."""
     rest, _, last = text.rstrip().rpartition("\n")
     if last.startswith("{"):
-        try:
-            said = json.loads(last)
-        except (ValueError, RecursionError):
-            return text, None
+        said = parse(last.encode("utf-8", "replace"))
         if isinstance(said, dict) and KEYS & said.keys() and not said.keys() - KEYS - {"n", "dt", "client", "version"}:
             return rest, said
     return text, None

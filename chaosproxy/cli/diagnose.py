@@ -19,6 +19,9 @@ from chaosproxy.model.units import counted, duration
 if TYPE_CHECKING:
     from chaosproxy.diagnose.measure import Plan, Told
 
+LARGEST = 64 * 1024 * 1024
+"""Bytes of a request's body."""
+
 
 @click.command("diagnose")
 @click.argument("urls", nargs=-1, required=True, metavar="URL [URL ...]")
@@ -131,12 +134,15 @@ def _plan(
 def _data(given: str | None) -> bytes | None:
     if given is None or not given.startswith("@"):
         return None if given is None else os.fsencode(given)
-    if given == "@-":
-        return sys.stdin.buffer.read()
     try:
-        return Path(given[1:]).read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {given[1:]}: {error.strerror}") from error
+        with contextlib.ExitStack() as stack:
+            file = sys.stdin.buffer if given == "@-" else stack.enter_context(Path(given[1:]).open("rb"))
+            data = file.read(LARGEST + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise UsageError(f"cannot read {given[1:]}: {getattr(error, 'strerror', None) or error}") from error
+    if len(data) > LARGEST:
+        raise UsageError(f"cannot read {given[1:]}: larger than {LARGEST >> 20} MiB")
+    return data
 
 
 def _limit(text: str) -> float:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from chaosproxy import files
 from chaosproxy.errors import UsageError
 
 
@@ -13,6 +14,8 @@ def check(path: Path | None, what: str = "the ready file") -> None:
     """UsageError if it cannot be written there; before anything is begun for it."""
     if path and not os.access(path.absolute().parent, os.W_OK):
         raise UsageError(f"cannot write {what} {path}: no such directory, or not writable")
+    if path and files.is_refused_link(path):
+        raise UsageError(f"cannot write {what} {path}: {files.LINKED}")
 
 
 @contextlib.contextmanager
@@ -25,8 +28,7 @@ def ready_file(path: Path | None, urls: list[str], ca: Path | None = None) -> It
             return
         ready = {"url": urls[0], "urls": urls, "admin": None, "pid": os.getpid(), "ca": str(ca) if ca else None}
         try:
-            part.write_text(json.dumps(ready) + "\n")
-            part.replace(path)
+            files.write(path, [json.dumps(ready) + "\n"])
         except OSError as error:
             raise UsageError(f"cannot write the ready file {path}: {error.strerror}") from error
 

@@ -5,7 +5,9 @@ size takes the same memory. Must not know: what a report looks like.
 """
 
 import contextlib
-import shutil
+import errno
+import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -25,6 +27,9 @@ from chaosproxy.report.pages import Format, form_of, pieces
 
 TOLD = 20
 """Of so many lines that cannot be read it is said which; of the others how many."""
+MOST_PIPED = 1024 * 1024 * 1024
+"""Bytes of a pipe, which has to be kept to be read twice; a file may have any size."""
+_PIECE = 1024 * 1024
 
 
 @click.command("report")
@@ -88,8 +93,20 @@ def _opened(journal: Path) -> Iterator[BinaryIO]:
             file: BinaryIO = sys.stdin.buffer if str(journal) == "-" else stack.enter_context(journal.open("rb"))
             if not file.seekable():
                 copy = stack.enter_context(tempfile.TemporaryFile())
-                shutil.copyfileobj(file, copy)
+                _copy(file, copy)
                 file = copy
+            elif not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UsageError(f"cannot read the journal {journal}: not a regular file")
         except OSError as error:
             raise UsageError(f"cannot read the journal {journal}: {error.strerror}") from error
         yield file
+
+
+def _copy(pipe: BinaryIO, copy: BinaryIO) -> None:
+    """What comes out of a pipe, to its end."""
+    size = 0
+    while piece := pipe.read(_PIECE):
+        size += len(piece)
+        if size > MOST_PIPED:
+            raise OSError(errno.EFBIG, f"more than {MOST_PIPED >> 30} GiB in a pipe; name the file itself")
+        copy.write(piece)

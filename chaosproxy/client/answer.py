@@ -43,6 +43,8 @@ class Answer:
     """The body, decoded as far as it came."""
     recorded: bool = False
     """Its type has records: where `events` are 0, none came."""
+    hidden: str = ""
+    """Why some of it could not be decoded."""
 
     def header(self, name: str) -> str:
         """The first value of `name` (in lower case); empty if there is none."""

@@ -69,7 +69,7 @@ class Asking:
             await self._ask(events)
         self.answer.ended = self._now()
         if self._body is not None:
-            self.answer.text = self._body.text
+            self.answer.text, self.answer.hidden = self._body.text, self._body.hidden_at(self.answer.end)
         self._headed.set()
         return self.answer
 

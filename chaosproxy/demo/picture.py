@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from chaosproxy import files
 from chaosproxy.client import strip
 from chaosproxy.client.answer import Answer
 from chaosproxy.demo.numbers import Numbers
@@ -55,7 +56,7 @@ def svg(file: Path, scenario: Scenario, plan: Plan, seen: Shown) -> None:
     )
     draw(console, scenario, plan, seen)
     drawn = console.export_svg(title=f"chaosproxy demo {printable(scenario.name)}", unique_id="demo")
-    file.write_text(_FONTS.sub("", drawn), encoding="utf-8")
+    files.write(file, [_FONTS.sub("", drawn)])
 
 
 def _lines(scenario: Scenario, plan: Plan, seen: Shown, width: int) -> Iterator[Text]:

@@ -5,7 +5,6 @@ many requests it is at work on knows. Rules: where that cannot be told, nothing 
 """
 
 import contextlib
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import trio
 from chaosproxy.client.asking import Peer, ask
 from chaosproxy.diagnose.observed import Leaving
 from chaosproxy.errors import UpstreamFault
+from chaosproxy.model.json_values import at_path, parse
 from chaosproxy.model.messages import RequestHead
 
 ANSWERS = 2.0
@@ -30,10 +30,12 @@ SETTLES = 5.0
 EVERY = 0.005
 TRIES, APART = 20, 0.1
 """How often a count is read to be the same twice, and how many seconds lie between."""
+LARGEST = 1e15
+"""No count is beyond it."""
 OURS = frozenset({"waiting", "running", "finished", "aborted", "kv_blocks_used"})
 """What the embedded origin says in its /stats."""
 _METRIC = re.compile(
-    r"^(?P<name>[A-Za-z_:][\w:]*)(?:\{[^}]*\})?[ \t]+(?P<value>[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)(?:[ \t]|$)",
+    r"^(?P<name>[A-Za-z_:][\w:]*)(?:\{[^}\n]*\})?[ \t]+(?P<value>[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)(?:[ \t]|$)",
     re.MULTILINE,
 )
 
@@ -64,7 +66,7 @@ class Counter:
 async def embedded(peer: Peer, authority: bytes) -> tuple[Counter, int] | None:
     """The embedded origin's counter, if it is that which answers there, and how many requests it takes at once."""
     counter = Counter(peer, authority, "/stats")
-    read = _json(await counter.read())
+    read = parse(await counter.read())
     if not isinstance(read, Mapping) or not read.keys() >= OURS:
         return None
     slots = read.get("slots")
@@ -73,22 +75,15 @@ async def embedded(peer: Peer, authority: bytes) -> tuple[Counter, int] | None:
 
 def number(said: bytes, name: str) -> float | None:
     """The count in what a server has said. None: there is none."""
-    read = _json(said)
-    for part in name.split("."):
-        if isinstance(read, Mapping):
-            read = read.get(part)
+    read = parse(said)
+    if isinstance(read, Mapping):
+        read = at_path(read, name)
     if isinstance(read, int | float) and not isinstance(read, bool):
-        return float(read)
-    found = [float(line["value"]) for line in _METRIC.finditer(said.decode("utf-8", "replace")) if line["name"] == name]
-    return sum(found) if found else None
-
-
-def _json(said: bytes) -> object:
-    try:
-        read: object = json.loads(said)
-    except (ValueError, RecursionError):
-        return None
-    return read
+        found = [read]
+    else:
+        lines = _METRIC.finditer(said.decode("utf-8", "replace"))
+        found = [float(line["value"]) for line in lines if line["name"] == name]
+    return float(sum(found)) if found and abs(sum(found)) < LARGEST else None
 
 
 async def leave(peer: Peer, head: RequestHead, body: bytes, counter: Counter, gap: float) -> Leaving | None:

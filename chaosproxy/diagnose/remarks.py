@@ -48,3 +48,7 @@ def remarks(one: Seen) -> Iterator[str]:
     coded = one.judged.get(Variant.CODED)
     if coded is not None and coded.change.good and coded.change.seen.answer.header("content-encoding"):
         yield f"with Accept-Encoding it is coded ({shown(coded.change.seen.answer.header('content-encoding'))}), and flushed with each event"
+    for answer in (seen, coded.change.seen.answer if coded is not None else seen):
+        if answer.hidden:
+            yield f"its {shown(answer.header('content-encoding'))} body was not read to its end: {answer.hidden}"
+            break

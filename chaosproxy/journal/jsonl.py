@@ -6,7 +6,6 @@ written as its reader takes it, and nobody waits for that. Must not know: what a
 """
 
 import contextlib
-import errno
 import json
 import os
 import stat
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from chaosproxy import files
 from chaosproxy.errors import UsageError
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.units import counted
@@ -36,6 +36,7 @@ def as_line(document: object, separators: tuple[str, str] | None = None) -> str:
 class Outlet(Protocol):
     """Lines to a reader who may be slow."""
 
+<<<<<<< HEAD
     lost: int
     """Those that were left out."""
 
@@ -64,6 +65,14 @@ class JournalFile:
             raise UsageError(f"cannot write the journal {path}: {reason}") from error
         on_a_disk = stat.S_ISREG(os.fstat(self._file).st_mode)
         self._outlet = None if outlet is None or on_a_disk else outlet(self._file)
+=======
+    def __init__(self, path: Path, complain: Callable[[str], None]) -> None:
+        """UsageError if the file cannot be opened for writing."""
+        try:
+            self._file = files.create(path, mode=0o600)
+        except OSError as error:
+            raise UsageError(f"cannot write the journal {path}: {error.strerror}") from error
+>>>>>>> 326d615 (Files that an option names are read up to a bound and written whole, and no link is followed; what a peer counts, codes or nests without measure ends)
         self._path = path
         self._complain = complain
         self._lost = 0

@@ -14,7 +14,10 @@ from chaosproxy.judging.words import limit
 from chaosproxy.model.json_values import at_path
 from chaosproxy.model.mask import masked_target
 from chaosproxy.model.units import Duration
+from chaosproxy.model.validate import authority_problem, target_problem
 
+LARGEST = 1e15
+"""No count is beyond it."""
 ORIGIN = (
     ("disconnect", "answering"),
     ("engine", "generating"),
@@ -22,6 +25,17 @@ ORIGIN = (
     ("blocks", "kv_blocks_used"),
 )
 """The links of the embedded origin, by the number of `/stats` that each brings back to 0."""
+
+
+def _no_place(stats: str) -> str | None:
+    """Why nothing can be asked for there."""
+    scheme, mark, rest = stats.partition("://")
+    if mark and scheme in {"http", "https"}:
+        host, _, path = rest.partition("/")
+        return authority_problem(host.encode()) or target_problem(b"GET", f"/{path}".encode())
+    if not stats.startswith("/"):
+        return "expected a path such as /stats, or a URL"
+    return target_problem(b"GET", stats.encode())
 
 
 @register
@@ -58,8 +72,8 @@ class AbortChain(Check):
         found_wrong: list[tuple[tuple[str, ...], str]] = []
         if not self.links:
             found_wrong.append((("links",), "`abort_chain` needs a link to look at"))
-        if not self.stats.startswith(("/", "http://", "https://")):
-            found_wrong.append((("stats",), "expected a path such as /stats, or a URL"))
+        if wrong := _no_place(self.stats):
+            found_wrong.append((("stats",), wrong))
         return found_wrong
 
     def see(self, record: ExchangeRecord) -> Finding | None:
@@ -78,7 +92,7 @@ class AbortChain(Check):
     def _judged(self, document: object) -> tuple[bool, str]:
         numbers = [(link, path, at_path(document, path)) for link, path in self.links]
         for _, path, number in numbers:
-            if not isinstance(number, int | float):
+            if not isinstance(number, int | float) or not abs(number) < LARGEST:
                 return False, f"no number `{path}` at {masked_target(self.stats)}"
         said = ", ".join(f"{path} {number:g}" for _, path, number in numbers)
         broken = next((link for link, _, number in numbers if number), None)

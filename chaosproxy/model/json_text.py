@@ -2,7 +2,8 @@
 
 A document that is parsed and written again is another text; a gateway that drops a field should not be told from its
 number format. A path is dotted: names, and numbers of items (`choices.0.delta`). Rules: only for texts that
-`json_values.parse` has read; a path that leads nowhere changes nothing. Must not know: what the members mean.
+`json_values.parse` has read; a path that leads nowhere changes nothing, nor does one into a text
+that is nested as deep as the parser takes: it has read it from a place where the stack was lower. Must not know: what the members mean.
 """
 
 import json
@@ -28,8 +29,15 @@ class _Member:
 
 def without_member(text: str, path: str) -> str:
     """The text without the member, or item, at a path."""
+    try:
+        return _without(text, path)
+    except RecursionError:
+        return text
+
+
+def _without(text: str, path: str) -> str:
     outer, _, last = path.rpartition(".")
-    within = span(text, outer)
+    within = _span(text, outer)
     if within is None:
         return text
     members = list(_members(text, within[0]))
@@ -45,12 +53,19 @@ def without_member(text: str, path: str) -> str:
 def with_member(text: str, path: str, value: object) -> str:
     """The text with `value` at a path: in place of what stands there, or as a new member of the object that it leads
     into."""
+    try:
+        return _with(text, path, value)
+    except RecursionError:
+        return text
+
+
+def _with(text: str, path: str, value: object) -> str:
     written = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    found = span(text, path)
+    found = _span(text, path)
     if found is not None:
         return text[: found[0]] + written + text[found[1] :]
     outer, _, last = path.rpartition(".")
-    within = span(text, outer)
+    within = _span(text, outer)
     if within is None or text[within[0]] != "{":
         return text
     members = list(_members(text, within[0]))
@@ -60,6 +75,13 @@ def with_member(text: str, path: str, value: object) -> str:
 
 def span(text: str, path: str) -> tuple[int, int] | None:
     """Where the value at a path begins and ends, the document's own for an empty one; None if there is none."""
+    try:
+        return _span(text, path)
+    except RecursionError:
+        return None
+
+
+def _span(text: str, path: str) -> tuple[int, int] | None:
     place = _skip(text, 0)
     end = len(text.rstrip(_BLANKS))
     for name in path.split(".") if path else ():

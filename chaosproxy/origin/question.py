@@ -105,7 +105,7 @@ def read_body(content: bytes) -> Body:
     if not content:
         return {}
     try:
-        body = json.loads(content)
+        body = json.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise BadQuestionError(f"the body is not valid JSON: {error}") from error
     if not isinstance(body, dict):

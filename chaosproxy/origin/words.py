@@ -11,7 +11,8 @@ SAYING = (
     "what the machines between have let through, so count the words, mind the silence, and never take a closed "
     "door for the end of the story."
 )
-_TOKEN = re.compile(r"\s*\S+(?:\s+\Z)?")
+_BEHIND = re.compile(r"(?<=\S)(?=\s)")
+"""Behind a word: there its token ends, but for the last one, which has the blanks behind it too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +25,12 @@ class Words:
     @classmethod
     def of(cls, text: str, count: int | None = None, *, limit: int | None = None) -> "Words":
         """`count` tokens of a text; else the text once, or as much of it as the limit lets through."""
-        once = tuple(_TOKEN.findall(text)) or (text,)
+        once = _BEHIND.split(text)
+        if len(once) > 1 and once[-1].isspace():
+            once[-2:] = [once[-2] + once[-1]]
         if count is None:
             count = len(once) if limit is None else min(limit, len(once))
-        return cls(once, count)
+        return cls(tuple(once), count)
 
     def word(self, index: int) -> str:
         """Token `index`, from 0."""

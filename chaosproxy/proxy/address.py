@@ -9,8 +9,11 @@ from urllib.parse import urlsplit
 
 from chaosproxy.errors import UsageError
 from chaosproxy.model.mask import masked_address
+from chaosproxy.model.validate import target_problem
 
 PORTS = {"http": 80, "h2c": 80, "https": 443}
+DIGITS = 5
+"""Of a port."""
 _FORM = "write http://HOST:PORT, https://HOST:PORT or h2c://HOST:PORT; a port is 1 to 65535"
 
 
@@ -57,6 +60,8 @@ def parse_upstream(text: str, what: str = "upstream") -> UpstreamAddress:
         prefix = parts.path.rstrip("/").encode("ascii")
     except UnicodeError as error:
         raise UsageError(f"{what} {masked_address(text)!r}: not a host name or path that can be sent") from error
+    if " " in host or not host.isprintable() or (prefix and target_problem(b"GET", prefix)):
+        raise UsageError(f"{what} {masked_address(text)!r}: not a host name or path that can be sent")
     return UpstreamAddress(parts.scheme, host, PORTS[parts.scheme] if port is None else port, prefix)
 
 
@@ -67,6 +72,6 @@ def parse_listen(text: str) -> tuple[str, int]:
         host = host[1:-1]
     elif ":" in host:
         raise UsageError(f"listen address {text!r}: write an IPv6 address in brackets, [::1]:8666")
-    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
+    if not colon or not host or not port.isascii() or not port.isdigit() or len(port) > DIGITS or int(port) > 65535:
         raise UsageError(f"listen address {text!r}: write HOST:PORT, 127.0.0.1:8666; port 0 is any free one")
     return host, int(port)

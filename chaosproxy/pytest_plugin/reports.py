@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from chaosproxy import files
+
 if TYPE_CHECKING:
     from chaosproxy.embedded.served import ServedProxy
 
@@ -51,6 +53,5 @@ def write(page: Path, proxy: "ServedProxy", title: str) -> None:
 
     page.parent.mkdir(parents=True, exist_ok=True)
     records = proxy.exchanges
-    page.write_text(written(records, proxy.verdict().each, title=f"{title}: {proxy.about}"), encoding="utf-8")
-    journal = "".join(f"{line(record)}\n" for record in records)
-    page.with_suffix(".jsonl").write_text(journal, encoding="utf-8")
+    files.write(page, [written(records, proxy.verdict().each, title=f"{title}: {proxy.about}")])
+    files.write(page.with_suffix(".jsonl"), (f"{line(record)}\n" for record in records))

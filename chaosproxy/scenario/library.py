@@ -29,7 +29,9 @@ def shipped() -> dict[str, Path]:
         return {}
     files = sorted(path for pattern in ("*.yaml", "*/*.yaml") for path in library.glob(pattern))
     return {
-        path.stem: path for path in files if _NAME.fullmatch(path.stem) and path.is_file() and not path.is_symlink()
+        path.stem: path
+        for path in files
+        if _NAME.fullmatch(path.stem) and path.is_file() and not (path.is_symlink() or path.parent.is_symlink())
     }
 
 

@@ -5,9 +5,8 @@ no recursive alias, no key twice, only core tags. PyYAML is used for its events 
 it is passed and nothing here recurses. Must not know: what a scenario is.
 """
 
-import os
+import errno
 import re
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -15,6 +14,7 @@ from typing import Protocol
 
 import yaml
 
+from chaosproxy import files
 from chaosproxy.scenario.nodes import DEEPEST, MOST_NODES, Entry, Items, Mapping, Node, Place, Scalar
 from chaosproxy.scenario.scalars import CORE, resolve, shown, shown_tag, tagged
 from chaosproxy.scenario.trouble import Trouble
@@ -51,23 +51,10 @@ class _Mark(Protocol):
 def read(path: FilePath, trouble: Trouble) -> str:
     """The text of a regular file; Unreadable with its problem noted otherwise."""
     try:
-        # Not blocking: opening a pipe that nobody writes to must not hang.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise trouble.nowhere(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    try:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
-            what = "a directory; name a file in it" if stat.S_ISDIR(mode) else "not a regular file"
-            raise trouble.nowhere(f"cannot be read: {what}")
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            content = file.read(LARGEST_FILE + 1)
+        content = files.read(path, LARGEST_FILE)
     except OSError as error:
-        raise trouble.nowhere(f"cannot be read: {error.strerror or error}") from error
-    finally:
-        os.close(descriptor)
-    if len(content) > LARGEST_FILE:
-        raise trouble.nowhere("larger than 1 MiB")
+        too_large = "" if error.errno == errno.EFBIG else "cannot be read: "
+        raise trouble.nowhere(f"{too_large}{error.strerror or error}") from error
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -23,6 +23,8 @@ PROTOCOLS = ("h2", "http/1.1")
 """What is offered to clients by ALPN, the preferred first (RFC 7301)."""
 NAMES = ("localhost", "127.0.0.1", "::1")
 """What a throw-away certificate names beside the listen hosts."""
+LARGEST = 16 * 1024 * 1024
+"""Bytes of a file of certificates: those of all the world's authorities are a quarter of one MiB."""
 
 Spelling = Callable[[str], str]
 
@@ -71,9 +73,17 @@ def _files(setting: str, option: str) -> tuple[Path, Path]:
     pairs = [(Path(setting[:at]), Path(setting[at + 1 :])) for at in cuts]
     for pair in pairs:
         if all(path.is_file() for path in pair):
+            for path in pair:
+                _check_size(path, option)
             return pair
     missing = next(path for path in pairs[-1] if not path.is_file())
     raise UsageError(f"{option}: {'not a regular file' if missing.exists() else 'no such file'}: {missing}")
+
+
+def _check_size(path: Path, option: str) -> None:
+    """OpenSSL would read on for ever; what is a certificate is short."""
+    if path.stat().st_size > LARGEST:
+        raise UsageError(f"{option}: larger than {LARGEST >> 20} MiB: {path}")
 
 
 def _load(certificate: Path, key: Path, context: ssl.SSLContext) -> None:
@@ -171,8 +181,10 @@ def client_context(
 ) -> ssl.SSLContext:
     """For https upstreams: verified by `ca` or the system's authorities, or with `insecure` not at all. `offers` are
     the protocols named by ALPN."""
-    if ca is not None and not ca.is_file():
-        raise UsageError(f"{spelt('upstream_ca')}: no such file: {ca}")
+    if ca is not None:
+        if not ca.is_file():
+            raise UsageError(f"{spelt('upstream_ca')}: no such file: {ca}")
+        _check_size(ca, spelt("upstream_ca"))
     try:
         context = ssl.create_default_context(cafile=None if ca is None else str(ca))
     except (ssl.SSLError, OSError) as error:

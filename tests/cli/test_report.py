@@ -133,11 +133,6 @@ def test_a_report_that_cannot_be_written_says_so(said, journal, tmp_path):
 
 
 def test_what_is_no_plain_file_stays_what_it_is(said, journal, tmp_path):
-    link = tmp_path / "link.md"
-    link.symlink_to("aim.md")
-    assert said(journal, "-o", link)[0] == 0
-    assert link.is_symlink()
-    assert (tmp_path / "aim.md").read_text(encoding="utf-8").startswith("## ")
     pipe = tmp_path / "pipe.md"
     os.mkfifo(pipe)
     with ThreadPoolExecutor() as pool:

@@ -312,7 +312,7 @@ def test_a_disk_that_fails_while_it_is_read_is_a_problem(tmp_path, monkeypatch):
             raise OSError(errno.EIO, "Input/output error")
 
     (tmp_path / "a.yaml").write_text("version: 1\n")
-    monkeypatch.setattr(source.os, "fdopen", lambda descriptor, mode, closefd: Broken())
+    monkeypatch.setattr("chaosproxy.files.os.fdopen", lambda descriptor, mode, closefd: Broken())
     _, (problem,) = examine(tmp_path / "a.yaml")
     assert (problem.message, problem.unreadable) == ("cannot be read: Input/output error", True)
 
