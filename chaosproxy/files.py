@@ -39,12 +39,10 @@ def read(path: Path, most: int) -> bytes:
     return content
 
 
-def create(path: Path, *others: int, mode: int) -> int:
-    """The descriptor of a file to write to, new or emptied; `others` are further flags. A link is refused, unless it
-    is the name of one of our own descriptors."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    for flag in others:
-        flags |= flag
+def create(path: Path, flags: int = os.O_WRONLY, *, mode: int) -> int:
+    """The descriptor of a file to write to, new or emptied. A link is refused, unless it is the name of one of our own
+    descriptors."""
+    flags |= os.O_CREAT | os.O_TRUNC
     if not _is_our_own(path):
         flags |= getattr(os, "O_NOFOLLOW", 0)
     try:
@@ -68,7 +66,7 @@ def write(path: Path, pieces: Iterable[str]) -> None:
     part = path.with_name(path.name + ".part")
     with contextlib.suppress(FileNotFoundError):
         part.unlink()  # what a process that was killed has left, or a link to something else
-    descriptor = create(part, os.O_EXCL, mode=0o666)
+    descriptor = create(part, os.O_WRONLY | os.O_EXCL, mode=0o666)
     try:
         _fill(descriptor, pieces)
         part.replace(path)

@@ -15,6 +15,10 @@ from chaosproxy.framing.records import terminal
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.json_values import holds, parse
 
+LARGEST_PROGRAM = 1000
+"""Instructions of a pattern: so many steps each byte of a record can cost, and no more."""
+TOO_LARGE = f"repeats so much that it has more than {LARGEST_PROGRAM} instructions"
+
 
 class Pattern(Protocol):
     """A compiled regular expression that runs in linear time."""

@@ -14,7 +14,11 @@ def check(path: Path | None, what: str = "the ready file") -> None:
     """UsageError if it cannot be written there; before anything is begun for it."""
     if path and not os.access(path.absolute().parent, os.W_OK):
         raise UsageError(f"cannot write {what} {path}: no such directory, or not writable")
-    if path and files.is_refused_link(path):
+    try:
+        linked = path is not None and files.is_refused_link(path)
+    except OSError as error:
+        raise UsageError(f"cannot write {what} {path}: {error.strerror}") from error
+    if linked:
         raise UsageError(f"cannot write {what} {path}: {files.LINKED}")
 
 
@@ -39,9 +43,9 @@ def ready_file(path: Path | None, urls: list[str], ca: Path | None = None) -> It
         _remove(path, part)
 
 
-def _remove(*files: Path | None) -> None:
+def _remove(*paths: Path | None) -> None:
     """Those that are there; a directory that has been taken away, or made read-only, is no reason to fail."""
-    for file in files:
+    for path in paths:
         with contextlib.suppress(OSError):
-            if file is not None:
-                file.unlink()
+            if path is not None:
+                path.unlink()

