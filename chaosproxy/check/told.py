@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from chaosproxy.model.json_values import parse
-
 Outcome = Literal["ok", "raised", "flagged"]
 KEYS = frozenset({"text", "finish", "outcome", "error"})
 OUTCOMES: dict[str, Outcome] = {
@@ -102,7 +100,10 @@ def _json(text: str) -> tuple[str, Mapping[str, object] | None]:
     """The text in front of the last line, and that line if it is one of JSON as a client tells it."""
     rest, _, last = text.rstrip().rpartition("\n")
     if last.startswith("{"):
-        said = parse(last.encode("utf-8", "replace"))
+        try:
+            said = json.loads(last)
+        except (ValueError, RecursionError):
+            return text, None
         if isinstance(said, dict) and KEYS & said.keys() and not said.keys() - KEYS - {"n", "dt", "client", "version"}:
             return rest, said
     return text, None
