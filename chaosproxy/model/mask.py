@@ -35,7 +35,7 @@ _USERINFO = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//|(?!/))[^/?#]*@")
 _OFFERED = re.compile(r"((?:api-?key|token|bearer|authorization[a-z0-9.]*)\.)[^,\s]+", re.IGNORECASE)
 _SAID = r"[\w-]*(?:authorization|(?:api|access)[-_]?key|token|secret|password|passwd|credential)"
 _WORDS = re.compile(
-    rf"((?:{_SAID}['\"]*\s*[:=]\s*['\"]*(?:(?:bearer|basic)\s+)?|(?<!\S)--?{_SAID}\s+['\"]*|[?&;](?:key|sig|pwd|jwt|auth)=))"
+    rf"((?:(?<![\w-]){_SAID}['\"]*\s*[:=]\s*['\"]*(?:(?:bearer|basic)\s+)?|(?<!\S)--?{_SAID}\s+['\"]*|[?&;](?:key|sig|pwd|jwt|auth)=))"
     r"[^\s'\"&;]+",
     re.IGNORECASE | re.ASCII,
 )

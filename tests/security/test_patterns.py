@@ -29,6 +29,7 @@ LINEAR = 9.0
 """Four times the text: 4 is linear, 16 the square."""
 MADE_LATE = {
     "diagnose/makers.py": "a table of our own, tried below",
+    "model/mask.py": "words of our own, tried below",
     "model/globs.py": "a user's glob: pieces of text, escaped, and atomic groups; tried below",
 }
 """Where a pattern is made of something else than a literal, and why that may be."""
@@ -111,7 +112,7 @@ def test_our_own_patterns_take_time_as_a_text_is_long(shown):
     shown(
         "files",
         "our own patterns on the worst texts that can be made of them",
-        tried=len(patterns),
+        tried=len(patterns) // 20 * 20,  # at least so many: one more is no news
         must="time grows as the text does",
         happens="no pattern takes the square",
         figure=f"{tried:,} texts; the slowest of {SMALL // 1024} KiB {1000 * slowest:.1f} ms",
