@@ -314,7 +314,11 @@ def test_a_suite_of_somebody_s(shown, tmp_path, way):
             str(tmp_path),
         ]
         argv += [str(tmp_path)] if interrupted else ["-n", "2", str(tmp_path)]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=3 * WITHIN, check=False, cwd=tmp_path)
+        argv += ["-p", "chaosproxy.pytest_plugin", "-p", "xdist.plugin"]  # and no other: each is loaded in each process
+        env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        done = subprocess.run(
+            argv, capture_output=True, text=True, timeout=3 * WITHIN, check=False, cwd=tmp_path, env=env
+        )
     said = done.stdout + done.stderr
     for word in ("ResourceWarning", "Exception ignored", "INTERNALERROR"):
         assert word not in said
