@@ -83,14 +83,15 @@ class Listener:
         """What goes wrong with it costs this connection, and nobody else."""
         try:
             number, transport, wire = admit(accepted, self._tls is not None)
+            context = None if self._tls is None else self._shown(self._tls, wire)
         except Exception as error:  # noqa: BLE001 - the others go on
             report("a connection could not be taken", error)
             accepted.close()
             return
-        if self._tls is None:
+        if context is None:
             accept(number, transport, wire)
         else:
-            nursery.start_soon(self._shake, number, transport, wire, self._tls, accept)
+            nursery.start_soon(self._shake, number, transport, wire, context, accept)
 
     def _keep(self, backlog: int) -> None:
         """So many that wait the kernel is to keep."""
@@ -107,15 +108,13 @@ class Listener:
             self._flawed[flaws] = flawed(own, flaws)
         return self._flawed[flaws]
 
-    async def _shake(
-        self, number: int, below: Transport, wire: Wire | None, own: ssl.SSLContext, accept: Accept
-    ) -> None:
-        transport = below
+    @staticmethod
+    async def _shake(number: int, below: Transport, wire: Wire | None, context: ssl.SSLContext, accept: Accept) -> None:
+        transport = Memory(below, context, server_side=True)
         try:
-            transport = shaking = Memory(below, self._shown(own, wire), server_side=True)
             # A fault of the connection takes the time that it likes.
             with trio.move_on_after(HANDSHAKE if wire is None else math.inf) as deadline:
-                await shaking.handshake()
+                await transport.handshake()
         except OSError as error:
             unasked(
                 number, wire, str(error) if isinstance(error, TlsError) else ""
