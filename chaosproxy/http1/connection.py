@@ -33,8 +33,6 @@ from chaosproxy.session import Arrived, Closed, Closing, Signal
 
 UNBOUNDED = 1 << 40
 """HTTP/1 has no windows: the transport alone pushes back."""
-LONGEST_LENGTH = 19
-"""Digits of a Content-Length that somebody could keep."""
 
 
 class Inbound(Enum):
@@ -281,11 +279,11 @@ class Connection(ABC):
 
 def promised_length(headers: Headers) -> int | None:
     """The bytes that a head written with the framing LENGTH promises, 0 where the writer adds the field; None where
-    its field is no number, or none that could be: then nobody can tell when the promise is kept."""
+    its field is no number: then nobody can tell when the promise is kept."""
     value = first(headers, b"content-length")
     if value is None:
         return 0
-    return int(value) if value.isdigit() and len(value) <= LONGEST_LENGTH else None
+    return int(value) if value.isdigit() else None
 
 
 def broken(peer: Peer, how: str, detail: str) -> Abort:
