@@ -5,6 +5,7 @@ connection's; what cannot be decoded costs the connection. A block is bounded in
 in table size updates. Priorities and padding end here. Must not know: what the fields mean, stream states.
 """
 
+import re
 from dataclasses import dataclass
 
 from hpack import Decoder, HPACKError, OversizedHeaderListError
@@ -22,6 +23,8 @@ from chaosproxy.http2.heads import LARGEST_LIST
 from chaosproxy.http2.mistakes import ConnectionFault
 from chaosproxy.model.codes import COMPRESSION_ERROR, ENHANCE_YOUR_CALM, FRAME_SIZE_ERROR, PROTOCOL_ERROR
 
+_MEMORY = re.compile(r"(: | from )<memory at \w+>")
+"""hpack shows where what it could not read lay."""
 MOST_FRAMES = 64
 LARGEST_BLOCK = 2 * LARGEST_LIST
 """Also of the decoded list: up to here a list that is too long costs its stream (431), beyond it the connection."""
@@ -103,7 +106,7 @@ class Blocks:
         except OversizedHeaderListError as error:
             raise ConnectionFault(ENHANCE_YOUR_CALM, str(error), cause="flood:HEADERS") from error
         except (HPACKError, IndexError, ValueError) as error:  # section 4.3; hpack lets bare ones through
-            said = str(error).partition(": <")[0]  # hpack shows its memory
+            said = _MEMORY.sub("", str(error))
             raise ConnectionFault(COMPRESSION_ERROR, f"header block: {said}") from error
 
 

@@ -46,7 +46,8 @@ def _line(reply: Reply, text: str) -> Json:
 
 def _end(reply: Reply) -> Json:
     question = reply.question
-    first, rest = (int(seconds * NANOSECONDS) for seconds in (question.first, question.gap * (reply.tokens - 1)))
+    gaps = question.gap * (reply.tokens - 1) if reply.tokens > 1 else 0.0  # `gap=forever` ends nothing that has no gap
+    first, rest = (int(seconds * NANOSECONDS) for seconds in (question.first, gaps))
     return {
         "done": True,
         "done_reason": "length" if question.cut else "stop",

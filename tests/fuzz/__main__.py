@@ -52,13 +52,13 @@ def fuzz(name: str, seconds: int) -> Ran:
     began = time.monotonic()
     options = [
         f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-timeout={ONE}", f"-rss_limit_mb={MEMORY}",
-        f"-artifact_prefix={KEPT / name}-", f"-dict={words}", "-print_final_stats=1", str(folder),
+        f"-artifact_prefix={KEPT / name}-", *([f"-dict={words}"] if words.stat().st_size else []), "-print_final_stats=1", str(folder),
     ]  # fmt: skip
     ended = subprocess.run(
         [sys.executable, "-m", "tests.fuzz.under", name, *options],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
     )  # fmt: skip
-    said = ended.stdout.decode("utf-8", "replace")
+    said = re.sub(r"INFO: Instrumenting .*\n", "", ended.stdout.decode("utf-8", "replace"))
     runs = re.findall(r"stat::number_of_executed_units: (\d+)", said) or re.findall(r"^#(\d+)\t", said, re.MULTILINE)
     edges = re.findall(r"cov: (\d+)", said)
     found = [_kept(name, file) for file in sorted(set(KEPT.glob(f"{name}-*")) - before)]
@@ -82,7 +82,7 @@ def _kept(name: str, file: Path) -> Path:
 def _complaint(said: str) -> str:
     """From the exception on."""
     _, _, behind = said.partition("=== Uncaught Python exception: ===")
-    return behind.partition("==")[0].strip() or said[-2000:]
+    return behind.partition("\n==")[0].strip() or said[-2000:]
 
 
 def _row(name: str, ran: Ran) -> Row:

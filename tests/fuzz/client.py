@@ -32,6 +32,7 @@ from chaosproxy.report import text
 from chaosproxy.wire.transport import TruncatedError
 from tests.fuzz.draw import Draw, cut
 from tests.fuzz.h1 import ANSWERS
+from tests.fuzz.journal import UNSEEN, columns
 from tests.fuzz.targets import Target
 
 PATIENCE = 30.0
@@ -101,7 +102,7 @@ def _told(answer: Answer) -> None:
     assert said["good"] == (report.broken is None)
     out = io.StringIO()
     draw(Console(file=out, width=80, force_terminal=False), report)
-    assert all(len(one) <= 80 and one.isprintable() for one in out.getvalue().split("\n")), out.getvalue()
+    assert all(columns(one) <= 80 and not UNSEEN.search(one) for one in out.getvalue().split("\n")), out.getvalue()
     assert all(len(row) <= 41 for row in rows(answer, Scale.of([answer], 40)))
 
 
@@ -114,7 +115,7 @@ def told(data: bytes) -> None:
     assert found.outcome in ("ok", "raised", "flagged")
     card = Card("quick", tuple(Result(case, judge(case, found, ASKED, Setting())) for case in JUDGED))
     lines = "".join(painted(card, text.plain)).split("\n")
-    assert all(len(one) <= 80 and one.isprintable() for one in lines)
+    assert all(columns(one) <= 80 and not UNSEEN.search(one) for one in lines)
     assert not any(one.lstrip().startswith("::") for one in lines)
     "".join(markdown.pieces(card)).encode()
     ET.fromstring("".join(junit.pieces(card)))

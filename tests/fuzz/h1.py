@@ -27,6 +27,10 @@ ONLY_H11 = re.compile(rb"[0-9A-Fa-f][ \t]+;|[\x0b\x0c]")
 value, which may be kept (RFC 9110 section 5.5)."""
 
 
+IN_TRAILERS = re.compile(rb"\n(transfer-encoding|content-length)[ \t]*:", re.IGNORECASE)
+"""What h11 refuses behind a body, where we drop it (RFC 9110 section 6.5.1)."""
+
+
 @dataclass
 class Message:
     """One way of one exchange, however it was cut."""
@@ -137,7 +141,7 @@ def _as_h11_reads(raw: bytes, found: dict[int, Message]) -> None:
             while isinstance(event := reader.next_event(), h11.Data):
                 body += event.data
         except h11.RemoteProtocolError as error:
-            if not ONLY_H11.search(rest):
+            if not (ONLY_H11.search(rest) or IN_TRAILERS.search(rest.partition(b"\r\n\r\n")[2])):
                 raise AssertionError("h11 refuses what was taken") from error
             return
         assert isinstance(event, h11.EndOfMessage), event

@@ -6,6 +6,7 @@ Must not know: who draws the bytes.
 import io
 import json
 import re
+import unicodedata
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
@@ -71,8 +72,14 @@ def markdown_is_ours(page: str) -> None:
 
 
 def text_is_ours(page: str) -> None:
-    assert max(map(len, page.splitlines()), default=0) <= 80
+    assert all(columns(line) <= 80 for line in page.split("\n"))
     _text(page)
+
+
+def columns(line: str) -> int:
+    """Of a terminal."""
+    wide = sum(unicodedata.east_asian_width(one) in "WF" for one in line)
+    return len(line) + wide - sum(bool(unicodedata.combining(one)) for one in line)
 
 
 def _text(page: str) -> None:

@@ -4,6 +4,7 @@ Must not know: HTTP, who draws the bytes.
 """
 
 import json
+import math
 
 from starlette.responses import JSONResponse
 
@@ -44,10 +45,13 @@ def run(data: bytes) -> None:
 
 
 def _answered(shape: Shape, reply: Reply) -> None:
-    if reply.tokens <= WHOLE:
-        _json(dump(shape.whole(reply)))
     pieces = [piece for index in range(min(reply.tokens, LOOKED_AT)) for piece in shape.pieces(reply, index)]
-    for piece in [*pieces, *shape.closing(reply)]:
+    question = reply.question
+    ends = question.first < math.inf and (question.gap < math.inf or reply.tokens == 1)
+    if ends and reply.tokens <= WHOLE:
+        _json(dump(shape.whole(reply)))
+        pieces += shape.closing(reply)
+    for piece in pieces:
         for line in piece.decode().split("\n"):
             carried = line.removeprefix("data: ")
             if carried.startswith("{"):

@@ -144,7 +144,7 @@ def said(events: Sequence[Event]) -> Said:
 
 def plain(fields: Pairs) -> Pairs:
     """Names in lower case, cookies in one field (RFC 9113 section 8.2.3), in their order."""
-    cookies = b"; ".join(value for name, value in fields if name.lower() == b"cookie")
+    cookies = b"; ".join(value for name, value in fields if name.lower() == b"cookie").strip(b" ")
     kept = [(name.lower(), value) for name, value in fields if name.lower() not in {*ADDED, b"cookie"}]
     return (*kept, *([(b"cookie", cookies)] if any(name.lower() == b"cookie" for name, _ in fields) else []))
 

@@ -3,8 +3,11 @@
 Must not know: what they are.
 """
 
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 Edit = tuple[str, int, int, bytes]
@@ -38,13 +41,33 @@ def _edited(seed: bytes, edits: Sequence[Edit], other: bytes) -> bytes:
     return seed
 
 
-def counted(run: Callable[[bytes], None]) -> tuple[Callable[[bytes], None], Callable[[], int]]:
-    """`run`, and how often it was run through."""
-    runs = 0
+@dataclass
+class Counted:
+    """`run`, and how often it was run through, and for how long at most."""
 
-    def one(data: bytes) -> None:
-        nonlocal runs
-        run(data)
-        runs += 1
+    run: Callable[[bytes], None]
+    runs: int = 0
+    longest: float = 0.0
 
-    return one, lambda: runs
+    def __call__(self, data: bytes) -> None:
+        began = time.process_time()
+        self.run(data)
+        self.longest = max(self.longest, time.process_time() - began)
+        self.runs += 1
+
+    @property
+    def figure(self) -> str:
+        return f"{1000 * self.longest:.0f} ms at most"
+
+
+def asked(run: Callable[[bytes], object], inputs: st.SearchStrategy[bytes], examples: int) -> Counted:
+    """`run` with so many of `inputs`."""
+    counted = Counted(run)
+
+    @settings(max_examples=examples)
+    @given(inputs)
+    def each(data: bytes) -> None:
+        counted(data)
+
+    each()
+    return counted

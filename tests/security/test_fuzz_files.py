@@ -2,7 +2,6 @@
 
 import json
 
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chaosproxy.presets  # noqa: F401 - its import makes them known
@@ -12,7 +11,7 @@ from tests.fuzz import journal, loader
 from tests.fuzz.draw import DrawnRandom
 from tests.report.examples import examples
 from tests.report.test_hostile import HOSTILE
-from tests.security.mutating import counted, mutated
+from tests.security.mutating import asked, mutated
 from tests.simulation import scenarios
 
 ODD = [
@@ -39,10 +38,16 @@ ODD = [
 
 
 def test_shipped_scenarios_edited(shown):
-    run, tried = counted(loader.run)
-    settings(max_examples=120)(given(mutated(loader.seeds(), loader.TOKENS))(run))()
+    tried = asked(loader.run, mutated(loader.seeds(), loader.TOKENS), 120)
     found = loader.TARGETS["loader"]
-    shown("fuzzing", "shipped scenarios, edited", tried=tried(), must=found.must, happens="that, each time")
+    shown(
+        "fuzzing",
+        "shipped scenarios, edited",
+        tried=tried.runs,
+        must=found.must,
+        happens="that, each time",
+        figure=tried.figure,
+    )
 
 
 def odd(random, given):
@@ -82,23 +87,29 @@ def any_preset(data):
 
 
 def test_documents_of_the_right_types(shown):
-    run, tried = counted(any_document)
-    settings(max_examples=60)(given(st.binary(min_size=1, max_size=100))(run))()
+    tried = asked(any_document, st.binary(min_size=1, max_size=100), 60)
     found = loader.TARGETS["loader"]
     shown(
         "fuzzing",
         "scenarios made of the parameters' types",
-        tried=2 * tried(),
+        tried=2 * tried.runs,
         must=found.must,
         happens="that, each time",
+        figure=tried.figure,
     )
 
 
 def test_parameters_of_presets(shown):
-    run, tried = counted(any_preset)
-    settings(max_examples=60)(given(st.binary(min_size=1, max_size=60))(run))()
+    tried = asked(any_preset, st.binary(min_size=1, max_size=60), 60)
     found = loader.TARGETS["loader"]
-    shown("fuzzing", "presets with any parameters", tried=2 * tried(), must=found.must, happens="that, each time")
+    shown(
+        "fuzzing",
+        "presets with any parameters",
+        tried=2 * tried.runs,
+        must=found.must,
+        happens="that, each time",
+        figure=tried.figure,
+    )
 
 
 VALUES = [
@@ -156,13 +167,13 @@ journals = st.one_of(
 
 
 def test_journals(shown):
-    run, tried = counted(journal.run)
-    settings(max_examples=100)(given(journals)(run))()
+    tried = asked(journal.run, journals, 100)
     found = journal.TARGETS["journal"]
     shown(
         "fuzzing",
         "journals with other values in them, and edited; reports of four forms",
-        tried=tried(),
+        tried=tried.runs,
         must=found.must,
         happens="that, each time",
+        figure=tried.figure,
     )

@@ -1,12 +1,11 @@
 """HTTP/1.1, both roles, chunked bodies: whatever a peer sends, one verdict, the one that h11 has, or a stricter one."""
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fuzz import chunked, h1
 from tests.http1.test_corpus import ACCEPTED, REFUSED
-from tests.security.mutating import counted, mutated
+from tests.security.mutating import asked, mutated
 
 CORPUS = [*ACCEPTED.values(), *(raw for inputs in REFUSED.values() for raw in inputs.values())]
 answers = st.tuples(st.integers(0, 4), st.integers(0, 3)).map(
@@ -41,6 +40,5 @@ MUST = "the same whatever the cut; what is taken is what h11 reads; written agai
     ],
 )
 def test_one_verdict(shown, name, run, inputs):
-    run, tried = counted(run)
-    settings(max_examples=150)(given(inputs)(run))()
-    shown("fuzzing", name, tried=tried(), must=MUST, happens="that, each time")
+    tried = asked(run, inputs, 150)
+    shown("fuzzing", name, tried=tried.runs, must=MUST, happens="that, each time", figure=tried.figure)

@@ -1,6 +1,6 @@
 """HTTP/2, both roles: whatever a peer sends and a driver does, signals, and legal frames within the peer's windows."""
 
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
@@ -8,20 +8,20 @@ from chaosproxy.http2.frames import frame
 from chaosproxy.model.vocabulary import Manner, Role, Scope
 from tests.fuzz import h2, pair
 from tests.fuzz.draw import Draw
-from tests.security.mutating import counted
+from tests.security.mutating import asked
 
 MACHINES = 40
 
 
 def test_any_frames_and_a_driver(shown):
-    run, tried = counted(lambda data: h2.run(list(Role)[data[0] & 1], data[1:]))
-    settings(max_examples=200)(given(st.binary(min_size=2, max_size=160))(run))()
+    tried = asked(lambda data: h2.run(list(Role)[data[0] & 1], data[1:]), st.binary(min_size=2, max_size=160), 200)
     shown(
         "fuzzing",
         "HTTP/2, both roles: frames of 13 kinds, bits turned, raw HPACK, a driver between them",
-        tried=tried(),
+        tried=tried.runs,
         must=h2.MUST,
         happens="that, each time",
+        figure=tried.figure,
     )
 
 
@@ -108,13 +108,17 @@ def test_a_connection_as_a_machine(shown):
 
 
 def test_an_exchange_through_each_pair(shown):
-    run, tried = counted(lambda data: [pair.run(bytes([front, back]) + data) for front in (0, 1) for back in (0, 1)])
-    settings(max_examples=80)(given(st.binary(min_size=8, max_size=120))(run))()
+    tried = asked(
+        lambda data: [pair.run(bytes([front, back]) + data) for front in (0, 1) for back in (0, 1)],
+        st.binary(min_size=8, max_size=120),
+        80,
+    )
     found = pair.TARGETS["pair"]
     shown(
         "fuzzing",
         "an exchange through each of the four pairs",
-        tried=4 * tried(),
+        tried=4 * tried.runs,
         must=found.must,
         happens="that, each time",
+        figure=tried.figure,
     )
