@@ -4,10 +4,13 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.fuzz import chunked, h1
-from tests.http1.test_corpus import ACCEPTED, REFUSED
+from tests.security.corpus import REFUSED
 from tests.security.mutating import asked, mutated
+from tests.security.served import SERVED
+from tests.security.twins import BROKEN, MORE, NONE
 
-CORPUS = [*ACCEPTED.values(), *(raw for inputs in REFUSED.values() for raw in inputs.values())]
+CORPUS = [raw for odd in (*REFUSED, *SERVED) for raw in odd.requests.values()]
+ANSWERS = [*h1.ANSWERS, *BROKEN.values(), *MORE.values(), *NONE.values()]
 answers = st.tuples(st.integers(0, 4), st.integers(0, 3)).map(
     lambda chosen: bytes([chosen[0], chosen[1] & 1, chosen[1] >> 1])
 )
@@ -30,7 +33,7 @@ MUST = "the same whatever the cut; what is taken is what h11 reads; written agai
         (
             "HTTP/1.1 from upstreams: answers, edited",
             h1.client,
-            st.builds(lambda chosen, raw: chosen + b"\2\0\7\0\x29" + raw, answers, mutated(h1.ANSWERS, h1.TOKENS)),
+            st.builds(lambda chosen, raw: chosen + b"\2\0\7\0\x29" + raw, answers, mutated(ANSWERS, h1.TOKENS)),
         ),
         (
             "chunked bodies, edited",
