@@ -34,7 +34,7 @@ def test_any_faults(shown):
     shown("fuzzing", found.about, tried=tried.runs, must=found.must, happens="that, each time", figure=tried.figure)
 
 
-WORLDS = 25
+WORLDS = 10
 LIVED = f"""
 import hashlib
 from tests.simulation.run import run
