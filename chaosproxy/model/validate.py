@@ -33,7 +33,7 @@ _NOT_IN_VALUE = re.compile(rb"[\0\r\n]")  # RFC 9110 section 5.5: the three that
 _REASON = re.compile(rb"[\t \x21-\x7e\x80-\xff]*")  # RFC 9112 section 4
 _SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*")  # RFC 3986 section 3.1
 _VISIBLE = re.compile(rb"[\x21\x22\x24-\x7e]+")  # VCHAR without the fragment's `#` (RFC 9112 section 3.2)
-_ABSOLUTE = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*:.+")
+_ABSOLUTE = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*://([^/?]*)(?:[/?].*)?")
 _AUTHORITY = re.compile(  # RFC 3986 section 3.2 without userinfo (RFC 9110 section 4.2.4)
     rb"(?:\[[0-9A-Fa-f:.]+(?:%25[A-Za-z0-9._~-]+)?\]|\[v[0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+\]"
     rb"|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(?::(\d*))?"
@@ -93,9 +93,12 @@ def target_problem(method: bytes, target: bytes) -> str | None:
         if b":" not in target or target.endswith(b":") or authority_problem(target) is not None:
             return f"CONNECT wants host:port, not {_public(target)}"
         return None
-    if target[0] == 0x2F or (target == b"*" and method == b"OPTIONS") or _ABSOLUTE.fullmatch(target):
+    if target[0] == 0x2F or (target == b"*" and method == b"OPTIONS"):
         return None
-    return f"request target {_public(target)} is neither a path nor absolute"
+    absolute = _ABSOLUTE.fullmatch(target)
+    if absolute is None:
+        return f"request target {_public(target)} is neither a path nor absolute"
+    return authority_problem(absolute[1])  # RFC 9110 section 4.2; towards HTTP/2 it becomes `:authority`
 
 
 def status_problem(status: int) -> str | None:

@@ -32,8 +32,10 @@ def for_upstream(
         authority = address.authority if choice == "upstream" else choice.encode("ascii")
         if fields.first(headers, b"host") is not None:
             headers = fields.replaced(headers, b"host", authority)
-    elif not authority and fields.first(headers, b"host") is None:
-        authority = address.authority  # an HTTP/1.0 client need not send one, an HTTP/1.1 request must (RFC 9112 3.2)
+    elif not authority and not fields.first(headers, b"host"):
+        # An HTTP/1.0 client need not send one, an HTTP/1.1 request must (RFC 9112 section 3.2); one that is empty stays so,
+        # but HTTP/2 has none that is (RFC 9113 section 8.3.1).
+        authority = address.authority
     scheme = b"https" if address.tls else b"http"
     changed = (target, headers, authority, scheme) != (head.target, head.headers, head.authority, head.scheme)
     return replace(head, target=target, headers=headers, authority=authority, scheme=scheme) if changed else head

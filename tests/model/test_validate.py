@@ -79,16 +79,23 @@ def test_no_authorities(authority):
 
 
 @pytest.mark.parametrize(
-    "target", [b"/", b"//evil", b"/..", b"/%2f..%00", b"/a\\b", b"/?a=b|c", b"http://x/y", b"urn:a"]
+    "target", [b"/", b"//evil", b"/..", b"/%2f..%00", b"/a\\b", b"/?a=b|c", b"http://x/y", b"http://x?y", b"ftp://x/"]
 )
 def test_targets_pass_within_their_form(target):
     assert target_problem(b"GET", target) is None
 
 
 @pytest.mark.parametrize(
-    "target", [b"", b"a", b"*", b"/a b", b"/\t", b"/\0", b"/\xe9", b"/a#b", b"/\r\n", b"/\x7f", b"?a", b":80"]
+    "target", [b"", b"a", b"*", b"/a b", b"/\t", b"/\0", b"/\xe9", b"/a#b", b"/\r\n", b"/\x7f", b"?a", b":80", b"urn:a"]
 )
 def test_targets_that_are_none(target):
+    assert target_problem(b"GET", target) is not None
+
+
+@pytest.mark.parametrize(
+    "target", [b"http://", b"http:///x", b"HTTPS://u@x/", b"ftp://u@x/", b"http://x%2/", b"http://x:y/"]
+)
+def test_an_absolute_target_has_an_authority(target):
     assert target_problem(b"GET", target) is not None
 
 

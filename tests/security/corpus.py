@@ -215,6 +215,8 @@ REQUEST_LINES = Odd(
             *(b"GET a HTTP/1.1", b"GET * HTTP/1.1", b"CONNECT / HTTP/1.1", b"CONNECT a HTTP/1.1"),
             *(b"\xa0GET / HTTP/1.1", b"GET /\x7f HTTP/1.1", b"GET / HTTP/1.1\x0b", b"GET / HTTP/1,1"),
             *(b"GET / XTTP/1.1", b"/ GET HTTP/1.1", b"GET / HTTP/1.1 HTTP/1.1"),
+            *(b"GET http:///x HTTP/1.1", b"GET http://u@b.test/x HTTP/1.1", b"GET http://b.t%st/x HTTP/1.1"),
+            *(b"GET a:b HTTP/1.1", b"GET http:/x HTTP/1.1", b"GET http://a,b:c/ HTTP/1.1"),
         )
     ),
 )

@@ -1,5 +1,5 @@
 """`python -m tests.security.framing`: what takes longer than a test may. Every odd request cut at every place, through the
-whole proxy; ten thousand second answers. Writes their rows; exit status 1 where anything is not as it must be."""
+whole proxy; mutations of them; ten thousand second answers. Writes their rows; exit status 1 where anything is not as it must be."""
 
 import sys
 import time
@@ -8,12 +8,13 @@ import trio
 from trio.testing import MockClock
 
 from tests.security.corpus import REFUSED
-from tests.security.oracle import compared
+from tests.security.oracle import compared, compared_mutated
 from tests.security.poisoning import poisoned
 from tests.security.rows import Row, keep
 from tests.security.served import SERVED
 
 ROUNDS = 10_000
+MUTATED = 20_000
 BY = "python -m tests.security.framing"
 
 
@@ -38,11 +39,21 @@ def main() -> int:
         figure=f"{time.monotonic() - began:.0f} s",
         by=BY,
     )
-    for row in (cuts, rounds):
+    began = time.monotonic()
+    apart = trio.run(compared_mutated, 1, MUTATED, clock=MockClock(autojump_threshold=0))
+    mutations = Row(
+        name="odd requests over HTTP/1.1 spliced, with bits flipped and marks put in, tens of thousands",
+        tried=2 * MUTATED,
+        must="the origin is asked whole what is journalled as served, and nothing else",
+        happens=f"{len(apart)} differences over HTTP/1.1 and HTTP/2",
+        figure=f"{time.monotonic() - began:.0f} s",
+        by=BY,
+    )
+    for row in (cuts, mutations, rounds):
         print(f"{row.name}: {row.tried} tried, {row.happens}, {row.figure}")
         keep("framing", row)
-    print("\n".join([*found, *got][:40]), file=sys.stderr)
-    return int(bool(found or got))
+    print("\n".join([*found, *apart, *got][:40]), file=sys.stderr)
+    return int(bool(found or apart or got))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ _FIELD = rb"(?:" + _TOKEN + rb":[\t \x21-\xff\x01-\x08\x0b\x0c\x0e-\x1f]*\r\n)"
 _HEAD = re.compile(rb"(" + _TOKEN + rb") ([\x21-\x7e]+) HTTP/1\.[01]\r\n(" + _FIELD + rb"*)\r\n")
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,16})\r\n")
 _TRAILERS = re.compile(_FIELD + rb"*\r\n")
+_PATH = re.compile(rb"/[\x21-\x7e]*|\*")
+_AUTHORITY = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2}|\[[0-9A-Fa-f:.]+\])+(?::[0-9]*)?")
 NO_BODY = (b"content-length", b"transfer-encoding")
 
 
@@ -155,6 +157,8 @@ class StrictOrigin:
         self.begun -= 1
         fields = dict(stream.heads[0])
         self.wrong += [f"{field!r}" for head in stream.heads for field in head if _unfit(*field)]
+        if not _PATH.fullmatch(fields[b":path"]) or not _AUTHORITY.fullmatch(fields.get(b":authority", b"")):
+            self.wrong.append(f"{fields!r}")
         asked = Asked(fields[b":method"], fields[b":path"], stream.body)
         self.seen.append(asked)
         said = asked.method + b" " + asked.target

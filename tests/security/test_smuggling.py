@@ -4,10 +4,11 @@ import pytest
 
 from tests.security import corpus
 from tests.security.corpus import NEXT, REFUSED, Odd, chunked, get
-from tests.security.oracle import LAST, UPSTREAMS, bench, compared, cuts, differences
+from tests.security.oracle import LAST, UPSTREAMS, bench, compared, compared_mutated, cuts, differences
 from tests.security.served import SERVED, TUNNELS
 
 DRAWN = 3
+MUTATED = 300
 LENGTHS = (
     *(corpus.TWO_FRAMINGS, corpus.TWO_LENGTHS, corpus.NO_LENGTH, corpus.HUGE_LENGTH),
     *(corpus.OTHER_CODING, corpus.ODD_CODING, corpus.MORE_CODINGS),
@@ -35,6 +36,18 @@ async def test_the_origin_is_asked_what_is_journalled(name, shown, autojump_cloc
         if served
         else MUST,
         happens=f"{', '.join(map(str, sorted(statuses)))}; no difference over HTTP/1.1 and HTTP/2",
+    )
+
+
+async def test_so_it_is_with_mutations_of_them(shown, autojump_clock):
+    found = await compared_mutated(seed=7, count=MUTATED)
+    assert found == []
+    shown(
+        "framing",
+        "such requests spliced, with bits flipped and marks put in",
+        tried=2 * MUTATED,
+        must="the origin is asked whole what is journalled as served, and nothing else",
+        happens=f"{len(found)} differences over HTTP/1.1 and HTTP/2",
     )
 
 
