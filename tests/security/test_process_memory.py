@@ -78,3 +78,41 @@ def test_streams_that_nobody_reads(shown, process):
         happens=f"others: {', '.join(sorted(statuses))}; exit status {status}, no error",
         figure=f"{grown / MIB:.1f} MiB more; the upstream has got rid of {endless.sent / MIB:.0f} MiB, most to the kernel",
     )
+
+
+def test_more_to_be_held_than_there_is_memory(shown, process, tmp_path):
+    """Of each answer a fault holds up to 16 MiB, and there is room for four."""
+    scenario = tmp_path / "held.yaml"
+    scenario.write_text("version: 1\nmatch: {path: /}\nfaults: [buffer: {until_end: true}]\n")
+    endless, count = Endless(), 8
+    with serving(endless.serve) as upstream:
+        proxy = process(str(scenario), "--upstream", upstream.url, "--grace", "0ms").ready()
+        proxy.limit(resource.RLIMIT_AS, mapped(proxy) + 64 * MIB)
+        clients = [proxy.connect() for _ in range(count)]
+        for client in clients:
+            client.sendall(GET)
+        until(lambda: b'"internal"' in proxy.journal.read_bytes(), "there is memory enough")
+        until(lambda: served(proxy), "nobody is served any more")
+        status, _, err = proxy.stop()
+        for client in clients:
+            client.close()
+    causes = [record["end"]["cause"] for record in proxy.records() if record["request"]["path"] == "/"]
+    assert set(causes) <= {"internal", "shutdown"}
+    assert "MemoryError" in err
+    assert status == 0
+    shown(
+        "process",
+        "faults that are told to hold more than there is memory for",
+        tried=count,
+        must="who finds none is ended, and lets go of its own; the proxy lives, others are served again",
+        happens=f"ended with the cause internal; then 200; exit status {status}",
+        figure=f"{causes.count('internal')} of {count} ended so",
+    )
+
+
+def served(proxy):
+    """Whether somebody is, now."""
+    try:
+        return proxy.get(SHORT).split()[1] == b"200"
+    except (OSError, IndexError):
+        return False
