@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import io
 import os
 import signal
 import sys
@@ -12,7 +13,8 @@ from typing import Any
 import click
 
 from chaosproxy.errors import Error, ScenarioError, UsageError, alone
-from chaosproxy.model.shown import LONGEST_LINE, shown
+from chaosproxy.model.mask import masked_command
+from chaosproxy.model.shown import LONGEST_LINE, message, shown
 
 COMMANDS = {
     "run": "chaosproxy.cli.run",
@@ -121,7 +123,9 @@ def _run(arguments: list[str] | None) -> int:
         return leave.exit_code
     except click.ClickException as error:
         with contextlib.suppress(OSError):
-            error.show()
+            said = io.StringIO()
+        error.show(said)
+        click.echo(message(masked_command(said.getvalue())), err=True, nl=False)
         return 2
     except click.Abort:
         return 130

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chaosproxy.model.mask import masked_headers, masked_target
+from chaosproxy.model.mask import masked_address, masked_command, masked_headers, masked_query, masked_target
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,27 @@ def test_a_name_however_long():
         ["x" * 200 + "-secret", "***"],
         ["y" * 200, "2"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("client --api-key X --token=Y", "client --api-key *** --token=***"),
+        ("A_TOKEN=X python -u client.py --max-tokens 5", "A_TOKEN=*** python -u client.py --max-tokens 5"),
+        ("curl -H 'Authorization: Bearer X' -u me:word", "curl -H 'Authorization: Bearer ***' -u ***"),
+        ("curl http://me:word@host/?key=X&a=1", "curl http://***@host/?key=***&a=1"),
+        (
+            'curl http://host:80/secret -d \'{"password": "X"}\'',
+            'curl http://host:80/secret -d \'{"password": "***"}\'',
+        ),
+    ],
+)
+def test_a_command(written, kept):
+    assert masked_command(written) == kept
+
+
+@pytest.mark.parametrize("long", ["x" * 300_000, "-" * 300_000, "token " * 50_000, "-u " * 100_000, "://" * 100_000])
+def test_a_long_one_takes_no_longer_than_its_length(long):
+    """Else this would take hours."""
+    for mask in (masked_command, masked_address, masked_target, masked_query):
+        mask(long)

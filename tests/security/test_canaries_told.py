@@ -85,6 +85,12 @@ def test_options_that_are_refused(secret, tmp_path, capsys, monkeypatch, shown):
         ["diagnose", NOWHERE, "--abort-probe", f"http://me:{secret('--abort-probe')}@host"],
         ["check", "--gateway", NOWHERE, "--path", f"x?key={secret('--path')}"],
     ]
+    commands += [
+        ["run", f"--upstreem=http://me:{secret('an option that there is not')}@host"],
+        ["healthcheck", "x", f"http://me:{secret('an argument too much')}@host/?key={secret('its query')}"],
+        ["diagnose", NOWHERE, "--times", f"http://me:{secret('a value of another kind')}@host"],
+        ["run", "--tls", "auto", "--upstream", NOWHERE, "--speed", f"?token={secret('a query of another kind')}"],
+    ]
     said = []
     for words in commands:
         assert status_of(words) in {1, 2, 3}, words

@@ -4,6 +4,7 @@ fills a clipboard, turns the writing round or gives an order to who runs a build
 import io
 import logging
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -113,14 +114,33 @@ def test_names_of_files(tmp_path, monkeypatch, capsys, shown):
     assert wrong == []
 
 
+@pytest.mark.parametrize("place", ["option", "command", "argument", "value"])
+def test_what_is_wrong_with_the_command_line(place, capsys):
+    for text in HOSTILE:
+        words = {
+            "option": ["lint", f"--{text}"],
+            "command": [text],
+            "argument": ["healthcheck", "x", text],
+            "value": ["report", "x", "--format", text],
+        }[place]
+        if not text.startswith("-"):
+            assert status_of(words) in {1, 2}
+            said = capsys.readouterr()
+            assert orders(said.out + said.err) == [], words
+
+
 def test_a_demonstration_of_a_hostile_scenario(tmp_path, capsys):
     about = " ".join(["::error::a", *["word"] * 19] * 3)
     file = tmp_path / "x.yaml"
-    file.write_text(f"version: 1\nname: '::error::a ##[error]b'\nabout: '{about}'\nfaults: [latency: 20ms]\n")
-    assert status_of(["demo", str(file), "--speed", "20"]) == 0
+    file.write_text(
+        f"version: 1\nname: '::error::a ##[error]b<script>c</script>'\nabout: '{about}'\nfaults: [latency: 20ms]\n"
+    )
+    assert status_of(["demo", str(file), "--speed", "20", "--svg", str(tmp_path / "x.svg")]) == 0
     said = capsys.readouterr().out
     assert orders(said) == []
     assert ":\\x3aerror::a \\x23#[error]b" in said
+    tags = {node.tag.rpartition("}")[2] for node in ET.parse(tmp_path / "x.svg").iter()}
+    assert tags == {"svg", "style", "defs", "clipPath", "rect", "g", "text", "circle"}
 
 
 @pytest.mark.parametrize("kind", [UsageError, ValueError])
