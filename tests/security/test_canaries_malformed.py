@@ -127,9 +127,7 @@ async def test_requests(autojump_clock, caplog, shown):
                 await client.send(PREFACE + frame(4) + block(fields, secret(place), **usual))
                 await client.read_until(frame(3, 0, 1, b"\0\0\0\1"))
         records = await proxied.finished(len(secret.places))
-    passed = [record for record in records if record.end.cause != "malformed"]
-    assert [record.request.path for record in passed] == ["http://***@host/", "***@host/"], "absolute, and passed on"
-    assert all(record.detail for record in records if record not in passed)
+    assert [record for record in records if record.end.cause != "malformed" or not record.detail] == []
     leaks = secret.found(told(records) | {"the log": caplog.text, "the proxy's own answers": had})
     shows(shown, "secrets in malformed requests", secret, leaks)
 
