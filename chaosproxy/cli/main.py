@@ -122,10 +122,9 @@ def _run(arguments: list[str] | None) -> int:
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except click.ClickException as error:
-        with contextlib.suppress(OSError):
-            said = io.StringIO()
+        said = io.StringIO()
         error.show(said)
-        click.echo(message(masked_command(said.getvalue())), err=True, nl=False)
+        _say(message(masked_command(said.getvalue())).rstrip("\n").split("\n"))
         return 2
     except click.Abort:
         return 130
