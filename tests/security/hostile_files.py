@@ -47,7 +47,7 @@ def _in(text: str) -> bytes:
 
 def bombs() -> Iterator[bytes]:
     """Small files that mean a great deal."""
-    for wide, deep in ((9, 9), (2, 25), (100, 4), (1000, 2), (3, 60)):
+    for wide, deep in ((9, 9), (2, 25), (100, 4), (3, 60)):
         for opening, closing in ("[]", "{}"):
             lines = [
                 f"a0: &a0 {opening}{', '.join(f'k{n}: 1' if opening == '{' else 'x' for n in range(wide))}{closing}"
@@ -70,14 +70,13 @@ def bombs() -> Iterator[bytes]:
     for opening, deep in product(("[", "{a: ", "- ", "? ", "[{a: ", "!!seq [", "&a ["), (65, 3_000)):
         yield _in("version: 1\nrules: " * (opening in "[{") + opening * deep)
     for piece, times in (
-        ("- x\n", 25_000), ("- &a x\n", 25_000), ("---\na\n", 1_000), ("#\n", 100_000), ("\n", 100_000), ("- {}\n", 25_000),
-        ("- []\n", 25_000), ("- ''\n", 25_000), ("- ! x\n", 25_000), ('- "\\n"\n', 25_000), ("- - - - x\n", 25_000),
+        ("- &a x\n", 25_000), ("---\na\n", 1_000), ("#\n", 30_000), ("\n", 30_000), ("- {}\n", 25_000), ('- "\\n"\n', 25_000),
     ):  # fmt: skip
         yield _in(piece * times)
     yield _in("\n".join(f"k{n}: {n}" for n in range(25_000)))
     yield _in("version: 1\nname: " + "a" * 1_000_000)
-    yield _in("version: 1\nname: |\n" + "  a\n" * 200_000)
-    yield _in('version: 1\nname: "' + "\\\n " * 300_000 + '"')
+    yield _in("version: 1\nname: |\n" + "  a\n" * 50_000)
+    yield _in('version: 1\nname: "' + "\\\n " * 50_000 + '"')
     yield _in("version: 1\n" + "a" * 1_000_000 + ": 1\n")
     yield b"version: 1\n" + b"#" * 2**20
     yield b"a" * 10_000_000

@@ -192,7 +192,7 @@ def test_a_record_that_grows_is_not_searched_anew(shown):
     # The other places do not look into a record.
     modes = [spec for spec in MODES if spec.at is None or spec.at.match or spec.at.json or spec.at.terminal]
     for spec in modes:
-        few, many = (cost([spec], one_event(count)) for count in (10, 40))
+        few, many = (cost([spec], one_event(count)) for count in (8, 32))
         assert many.calls <= 6 * few.calls, f"{spec}: {few}, {many}"
         assert many.moved <= 6 * few.moved, f"{spec}: {few}, {many}"
     shown(
