@@ -13,7 +13,9 @@ from chaosproxy.http2.streams import Death, Part, Stream, Streams
 from chaosproxy.model.codes import INTERNAL_ERROR, REFUSED_STREAM
 from chaosproxy.model.messages import Abort, Event, Goaway
 from chaosproxy.model.vocabulary import Manner, Peer, Role, Scope
-from chaosproxy.session import Arrived, Closed, Closing, Gone, Signal, Stopped
+from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Signal, Stopped
+
+_GRANTED = Granted(0)
 
 
 class Core:
@@ -69,6 +71,11 @@ class Core:
                 last.events.append(event)
                 return
         signals.append(Arrived(number, [event]))
+
+    def granted(self) -> None:
+        """Any stream may have more to send now; said once, however often in one read."""
+        if not self.signals or self.signals[-1] is not _GRANTED:
+            self.signals.append(_GRANTED)
 
     def abort(
         self, cause: str, code: int, detail: str = "", *, manner: Manner = Manner.RESET, status: int = 0

@@ -23,8 +23,10 @@ SMALL = 1
 UNKNOWN = 1 / 16
 WIDER = 1 / 4
 """A window that is opened further than it ever was, again: an honest peer opens it by what it has taken."""
-FIELD = 1 / 64
-"""A field that is decoded for nothing: of a head that has far too many, or behind the end of its stream."""
+FIELD = 1 / 16
+"""A field of a head that has more than a head may have."""
+LATE_FIELD = 1 / 64
+"""A field of a block behind the end of its stream: it is decoded for nothing, and may have been under way."""
 
 
 class Bucket:

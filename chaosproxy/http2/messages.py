@@ -18,7 +18,6 @@ from chaosproxy.http2.streams import Death, Part, Stream
 from chaosproxy.model.codes import ENHANCE_YOUR_CALM, NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM, STREAM_CLOSED, code_name
 from chaosproxy.model.messages import End, Interim, Trailers
 from chaosproxy.model.vocabulary import Framing, Role
-from chaosproxy.session import Granted
 
 MOST_INTERIMS = 32
 """1xx heads before one final head."""
@@ -202,7 +201,7 @@ class Messages:
     def settings_changed(self) -> None:
         """The peer's SETTINGS are in force: windows may have grown, and fewer streams may be allowed."""
         core = self._core
-        core.signals.append(Granted(0))
+        core.granted()
         excess = len(core.streams) - core.output.max_streams if core.role is Role.CLIENT else 0
         for number in sorted(core.streams.reserved, reverse=True)[: max(0, excess)]:
             core.give_back(number, "upstream:goaway:NO_ERROR")

@@ -22,7 +22,6 @@ from chaosproxy.model.vocabulary import Role
 from chaosproxy.session import Granted
 
 MANY_PAIRS = 100
-_ANY = Granted(0)
 _header = HEADER.unpack_from
 
 
@@ -210,7 +209,7 @@ class Receiver:
             elif self._core.role is Role.SERVER and block.stream % 2 and block.stream > streams.opened:
                 messages.request(block)
             else:
-                self._core.bucket.charge("HEADERS", floods.FIELD * (1 + len(block.fields)))
+                self._core.bucket.charge("HEADERS", floods.LATE_FIELD * (1 + len(block.fields)))
                 self._late("HEADERS", block.stream)
         except StreamFault as fault:
             assert stream is not None
@@ -261,8 +260,7 @@ class Receiver:
             if opened > self._widest:
                 self._charge_wider(self._widest)
                 self._widest = opened
-            if not core.signals or core.signals[-1] is not _ANY:
-                core.signals.append(_ANY)
+            core.granted()
             return
         stream = core.streams.by_wire.get(wire)
         if stream is None:

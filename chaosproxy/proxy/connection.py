@@ -20,6 +20,9 @@ from chaosproxy.wire.wire import Wire
 
 READ = 128 * 1024
 """More is slower: malloc gives such a buffer back to the system behind each read, and every page of it comes anew."""
+FIRST = 20 * 1024
+"""The first read of HTTP/2 brings no more, which is a frame at least, and what is quick doubles it: nobody knows yet what
+the frames will cost."""
 READS_PER_TURN = 4
 """So that no connection starves another."""
 TURN = 0.002
@@ -67,7 +70,7 @@ class Connection(Output):
         self.shortcut: Shortcut | None = None
         self.over = False
         """The peer has said its last."""
-        self._portion = READ
+        self._portion = FIRST if session.multiplexed else READ
         self.most = READ
         """Bytes of a read at most."""
         self.paused = False

@@ -8,7 +8,7 @@ import trio
 from chaosproxy.http2.frames import PREFACE
 from chaosproxy.wire.transport import Transport
 
-READ = 65536
+READ = 16_384
 
 
 async def spoken(transport: Transport, within: float) -> tuple[str, bytes]:

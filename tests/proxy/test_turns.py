@@ -10,7 +10,7 @@ from trio.testing import MockClock
 from chaosproxy.proxy import alarm as alarms
 from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.client_side import EVENTS_PER_TURN
-from chaosproxy.proxy.connection import LEAST, READ, READS_PER_TURN, TURN, Connection, fitting
+from chaosproxy.proxy.connection import FIRST, LEAST, READ, READS_PER_TURN, TURN, Connection, fitting
 from chaosproxy.testing.proxied import linked
 from chaosproxy.testing.recorder import Recorder
 from chaosproxy.wire.timer import LoopTimer
@@ -24,8 +24,8 @@ class Endless:
 
     protocol, hungry, closing, backlog = "http/1.1", True, None, 0
 
-    def __init__(self, clock: MockClock, cost: float) -> None:
-        self.clock, self.cost = clock, cost
+    def __init__(self, clock: MockClock, cost: float, *, multiplexed: bool) -> None:
+        self.clock, self.cost, self.multiplexed = clock, cost, multiplexed
         self.asked: list[int] = []
 
     def recv(self, nbytes: int) -> bytes:
@@ -54,13 +54,13 @@ class Reading(Connection):
         pass
 
 
-def turns(cost: float, number: int) -> tuple[list[float], list[list[int]]]:
+def turns(cost: float, number: int, *, multiplexed: bool = False) -> tuple[list[float], list[list[int]]]:
     """How long each turn of a connection takes whose every byte costs `cost` seconds, and its reads."""
     clock = MockClock()
     took, reads = [], []
 
     async def main() -> None:
-        peer = Endless(clock, cost)
+        peer = Endless(clock, cost, multiplexed=multiplexed)
         connection = Reading(peer, peer, 1, lambda *_: None)
         for _ in range(number):
             began, peer.asked = trio.current_time(), []
@@ -75,6 +75,15 @@ def turns(cost: float, number: int) -> tuple[list[float], list[list[int]]]:
 def test_a_read_that_costs_little_is_as_large_as_may_be():
     _, reads = turns(1e-10, 3)
     assert reads == [[READ] * READS_PER_TURN] * 3
+
+
+def test_http2_begins_with_small_reads():
+    """A microsecond a byte: what is read at first is what others wait for."""
+    took, reads = turns(1e-6, 3, multiplexed=True)
+    assert reads[0][0] == FIRST
+    assert max(took) < FIRST * 1.1e-6
+    _, reads = turns(1e-10, 2, multiplexed=True)
+    assert reads[1] == [READ] * READS_PER_TURN
 
 
 def test_a_connection_whose_records_are_costly_has_short_turns():
