@@ -9,6 +9,7 @@ from typing import ClassVar, TypeVar
 
 from chaosproxy.journal.evidence import Question
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.model.shown import LONGEST_LINE, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Verdict:
     def __str__(self) -> str:
         """`first_event: expected the first event within 500 ms; #1: the first event after 2003 ms`. A line, whatever a peer
         has sent."""
-        return "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in self._said())
+        return shown(self._said(), LONGEST_LINE)
 
     def _said(self) -> str:
         if self.good:

@@ -14,6 +14,7 @@ from chaosproxy.cli.main import status_of
 from chaosproxy.diagnose.plain import plain
 from chaosproxy.errors import FaultBug, Problem, ScenarioError, UsageError
 from chaosproxy.journal.jsonl import as_line, line
+from chaosproxy.judging.check import Finding, Verdict
 from chaosproxy.model.shown import message
 from chaosproxy.report.line import exchange_line
 from chaosproxy.report.text import plain as uncoloured
@@ -49,6 +50,7 @@ SHOWN = {
     "the line of an exchange": lambda text: exchange_line(filled(cut(), text)),
     "a journal's line": lambda text: line(filled(cut(), text)),
     "a timeline": lambda text: timeline([filled(cut(), text)]),
+    "a verdict": lambda text: str(Verdict("ended", text, (Finding((1,), False, text),), text)),
     "a card": lambda text: "".join(table.painted(card(text), uncoloured)),
     "a card's JSON": lambda text: as_line(card(text).as_json()),
     "a diagnosis": lambda text: drawn(diagnosis(text)),
@@ -56,7 +58,7 @@ SHOWN = {
     "a problem of a scenario": watched,
     "the log": logged,
 }
-ONE_LINE = {"the line of an exchange", "a journal's line", "a card's JSON", "a diagnosis's JSON"}
+ONE_LINE = {"a verdict", "the line of an exchange", "a journal's line", "a card's JSON", "a diagnosis's JSON"}
 SO_MANY = {"a timeline", "a problem of a scenario"}
 """As many lines as of a plain word."""
 LONGEST = {"a card": 80, "a timeline": 5000, "the line of an exchange": 5000, "a problem of a scenario": 2100}
