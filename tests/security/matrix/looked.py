@@ -39,7 +39,7 @@ def expected(cell: Cell) -> Expected:
 class Looked(Loopback):
     """And what is wrong with it."""
 
-    async def leave(self, sibling: Client, spare: Client, before: int, *, soon: bool) -> None:
+    async def leave(self, sibling: Client, spare: Client, before: dict[int, str], *, soon: bool) -> None:
         want, key = expected(self.cell), self.cell.event.key
         if want.end is not None:
             await self.proxy.until(lambda: self.record() is not None)
@@ -99,17 +99,17 @@ class Looked(Loopback):
         if said != "200 whole" or sibling.view(SIBLING).body != wanted:
             self.wrong.append(f"the other exchange ends {said!r}")
 
-    async def _as_before(self, before: int) -> None:
+    async def _as_before(self, before: dict[int, str]) -> None:
         """Descriptors, but for connections that are kept to be used again."""
         deadline = trio.current_time() + 5
         while True:
             heard = await self.upstream.told("report") if self.upstream.inner.poll() is None else {"open": 0}
             kept = sum(not served.over for served in self.others.served) + int(str(heard.get("open", 0)))
-            now = len(self.proxy.descriptors)
-            if now == before + kept:
+            now = self.proxy.descriptors
+            if len(now) == len(before) + kept:
                 return
             if trio.current_time() > deadline:
-                self.wrong.append(f"{now} descriptors, {before} at the start, {kept} kept connections")
+                self.wrong.append(f"{kept} kept connections; descriptors at the start {before}, now {now}")
                 return
             await trio.sleep(0.05)
 

@@ -87,7 +87,7 @@ class Loopback(ABC):
 
         async with listening(serve) as other:
             await self._start(other)
-            before = len(self.proxy.descriptors)
+            before = await self._descriptors()
             sibling = await self._client()
             spare = await self._client()
             await self._ask(sibling, SIBLING)
@@ -100,8 +100,16 @@ class Loopback(ABC):
             await self._go_on(undo)
             await self.leave(sibling, spare, before, soon=soon)
 
+    async def _descriptors(self) -> dict[int, str]:
+        """Once there are no further ones: what is loaded at the start is soon closed."""
+        before: dict[int, str] = {}
+        while before != (now := self.proxy.descriptors):
+            before = now
+            await trio.sleep(0.3)
+        return now
+
     @abstractmethod
-    async def leave(self, sibling: Client, spare: Client, before: int, *, soon: bool) -> None:
+    async def leave(self, sibling: Client, spare: Client, before: dict[int, str], *, soon: bool) -> None:
         """Look what came of it; everybody leaves."""
 
     async def _run(self, *words: str) -> Process:
@@ -163,7 +171,7 @@ class Loopback(ABC):
                 seen, heard = await self.peer.told("report"), await self.upstream.told("report")
                 if reached is not None and reached(seen, heard):
                     return
-                if state.key == "blocked" and 0 < int(str(heard["sent"])) == sent:
+                if state.key == "blocked" and 0 < int(str(heard["sent"])) == sent and heard["heard"] == "open":
                     return
                 sent = int(str(heard["sent"]))
                 await trio.sleep(0.2 if state.key == "blocked" else 0.03)
@@ -235,6 +243,7 @@ class Loopback(ABC):
             await self._ask(filler, "/filler")
             await self.answered(filler, "/filler")
             filler.close()
+        self.others.go.set()
         await self.upstream.told("go")
         await self.peer.told("go")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import trio
 
+from chaosproxy.testing.h2_peers import H2Peer
 from chaosproxy.testing.listening import listening
 from chaosproxy.wire import tls
 from chaosproxy.wire.memory import Memory
@@ -23,8 +24,8 @@ from tests.security.matrix.stoppable import Stoppable
 from tests.security.matrix.upstreams import H1Served, H2Served, Served, Talk
 from tests.security.matrix.world import FIRST, TARGET, beat
 
-TIMES = 80
-"""How often what has to be more than a kernel takes is said."""
+TIMES = {"h1": 60, "h2": 2}
+"""How often what has to be more than a kernel takes, or a window, is said."""
 SIBLING, BEATS, GAP = "/sibling", 20, 0.1
 """What another client is answered meanwhile."""
 
@@ -33,11 +34,11 @@ class Here:
     """As much of a world as a state knows in this process."""
 
     theirs = 0
-    times = TIMES
 
     def __init__(self, protocol: str, peers: trio.Nursery) -> None:
         self.protocols = (protocol, protocol)
         self.peers = peers
+        self.times = TIMES[protocol]
         self.go = trio.Event()
         self.complaints: list[str] = []
         self.rest = b""
@@ -72,7 +73,10 @@ def serving(protocol: str, transport: Stoppable, here: Here, state: State | None
             return
         await talk.head()
         for number in range(BEATS if talk.path == SIBLING else 1):
-            await trio.sleep(GAP if talk.path == SIBLING else 0)
+            if talk.path == SIBLING:
+                await trio.sleep(GAP)
+                if number == BEATS - 1:
+                    await here.go.wait()
             await talk.event(beat(number))
         await talk.end()
 
@@ -99,7 +103,7 @@ def seen(here: Here, state: State) -> dict[str, object]:
     if not hasattr(here, "client"):
         return {}
     view = here.client.view(TARGET)
-    body = state.body * TIMES if state.key == "blocked" else state.body
+    body = state.body * here.times if state.key == "blocked" else state.body
     return {
         "first": here.client.view(FIRST).whole,
         "status": view.status,
@@ -119,7 +123,7 @@ async def upstream(state: State, protocol: str, here: Here) -> None:
 
     async def serve(transport: Transport) -> None:
         if context is not None:
-            here.served.append(idle := serving(protocol, Stoppable(transport), here, state))
+            idle = serving(protocol, Stoppable(transport), here, state)
             await here.go.wait()
             here.served.remove(idle)
             transport = Memory(transport, context, server_side=True)
@@ -138,7 +142,7 @@ async def client(state: State, here: Here) -> None:
     """Connect, and bring the exchange to its state."""
     sock = socket.socket()
     if state.key == "blocked":
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
     sock.connect(("127.0.0.1", int(sys.argv[4])))
     sock.setblocking(False)
     here.below = Plain(sock)
@@ -148,6 +152,8 @@ async def client(state: State, here: Here) -> None:
         here.client = made(here.protocols[0], below, below)
         await here.client.start()
         here.peers.start_soon(here.client.read)
+        if isinstance(peer := getattr(here.client, "peer", None), H2Peer):  # nothing of it may come within half a frame
+            await peer.until(lambda: peer.settings and peer.acknowledged)
     await state.reach(here)
 
 

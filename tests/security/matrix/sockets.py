@@ -6,6 +6,7 @@ Must not know: how one is lived.
 import signal
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
 import trio
@@ -20,9 +21,11 @@ from tests.security.rows import Row, keep
 BY_KEY = {event.key: event for event in EVENTS}
 REAL = ("killed", "reset", "fin", "stopped", "client reset", "client fin", "client killed", "client stopped",
         "no descriptor", "full", "term", "second term", "reload", "bad reload")  # fmt: skip
-TOGETHER = 3
+TOGETHER = 4
 """Cells at a time."""
-LONGEST = 90.0
+SHOWN = 12
+"""Lines of a mistake."""
+LONGEST = 240.0
 """Seconds for one."""
 
 
@@ -54,7 +57,7 @@ async def _one(cell: Cell, limit: trio.CapacityLimiter, found: dict[str, list[st
                         wrong = loopback.wrong
                         nursery.cancel_scope.cancel()
             except* Exception as error:  # noqa: BLE001 - a cell that ends like this is wrong, too
-                wrong = [repr(error.exceptions)]
+                wrong = traceback.format_exception(error)[-SHOWN:]
             found[cell.name] = wrong
             if wrong:
                 print(f"{cell.name}:", *wrong, sep="\n    ", flush=True)

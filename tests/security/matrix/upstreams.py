@@ -117,6 +117,10 @@ class Served(ABC):
     async def _answer(self, talk: Talk) -> None:
         with contextlib.suppress(*GONE):  # the proxy has left
             await self._script(talk)
+        self.done()
+
+    def done(self) -> None:
+        """A script is over."""
 
 
 class H1Talk(Talk):
@@ -159,7 +163,6 @@ class H1Talk(Talk):
             self._served.transport.fin()
         else:
             await self._served.peer.send(b"0\r\n\r\n")
-        self._served.news.unpark_all()
 
 
 class H1Served(Served):
@@ -170,6 +173,12 @@ class H1Served(Served):
         self.peer = Recorder(transport)
         self.news = trio.lowlevel.ParkingLot()
         self._buffer = b""
+        self._finished = False
+        """The latest script is over."""
+
+    def done(self) -> None:
+        self._finished = True
+        self.news.unpark_all()
 
     async def _read(self) -> None:
         while data := await self.peer.read():
@@ -179,7 +188,8 @@ class H1Served(Served):
         self.news.unpark_all()
         talk = self.talks[-1] if self.talks else None
         if isinstance(talk, H1Talk) and talk.tunnel and not talk.told:
-            await talk.until(lambda: talk.answered)  # the other way goes on
+            while not self._finished:
+                await self.news.park()  # the other way goes on
 
     def _look(self) -> None:
         while self._buffer:
@@ -195,6 +205,7 @@ class H1Served(Served):
             self._buffer = rest
             fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
             length = int(fields.get(b"content-length", b"0"))
+            self._finished = False
             self._begin(H1Talk(self, head.split(b" ")[1].decode(), length))
 
 
