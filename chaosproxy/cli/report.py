@@ -108,5 +108,5 @@ def _copy(pipe: BinaryIO, copy: BinaryIO) -> None:
     while piece := pipe.read(_PIECE):
         size += len(piece)
         if size > MOST_PIPED:
-            raise OSError(errno.EFBIG, f"more than {MOST_PIPED >> 30} GiB in a pipe; name the file itself")
+            raise OSError(errno.EFBIG, f"more than {MOST_PIPED >> 20} MiB in a pipe; name the file itself")
         copy.write(piece)

@@ -281,6 +281,7 @@ def test_one_that_is_never_reached_is_neutral():
         ("mutate: {strip_tail: 1, at: {idle: 1s}}", 33, "no record"),
         ('mutate: {replace: {"(": a}}', 29, "expected RE2's syntax"),
         ('mutate: {replace: {"(?=a)": a}}', 33, "expected RE2's syntax"),
+        ('mutate: {replace: {"[ab]{0,1000}c": a}}', 41, "more than 1000 instructions"),
         ('mutate: {replace: {a: "\\\\1"}}', 27, "0 groups"),
         ("mutate: {replace: a}", 23, "mapping"),
         ("mutate: {insert: {hex: 1g}}", 28, "hexadecimal"),

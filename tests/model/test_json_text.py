@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from chaosproxy.model import json_text
 from chaosproxy.model.json_text import span, with_member, without_member
 
 TABLE = [
@@ -89,3 +90,17 @@ def test_where_a_value_stands(path, value):
     text = ' {"a": [1, {"b": "x"}]}\n'
     found = span(text, path)
     assert (found and text[slice(*found)]) == value
+
+
+def test_what_is_nested_too_deep_from_here_is_left_alone(monkeypatch):
+    """Whoever has parsed it stood lower in the stack."""
+
+    class Deep:
+        def raw_decode(self, text, place):
+            raise RecursionError
+
+    monkeypatch.setattr(json_text, "_DECODER", Deep())
+    text = '{"a":[1]}'
+    assert json_text.without_member(text, "a") == text
+    assert json_text.with_member(text, "b", 1) == text
+    assert json_text.span(text, "a") is None

@@ -194,6 +194,7 @@ def test_at_a_place(value, trigger):
         ({"time": 5}, "a number without a unit"),
         ({"match": "("}, "regular expression"),
         ({"match": "(?=a)"}, "regular expression"),
+        ({"match": "[ab]{0,1000}c"}, "more than 1000 instructions"),
         ({"match": ""}, "1 to 4096 characters"),
         ({"match": "a" * 5000}, "1 to 4096 characters"),
         ({"match": 5}, "expected a string"),

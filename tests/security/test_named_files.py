@@ -148,6 +148,16 @@ def test_a_journal_that_is_no_file(odd, tmp_path, capsys):
     assert status_of(["report", str(tmp_path / "nothing")]) == 2
 
 
+def test_a_pipe_without_end_is_no_journal(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("chaosproxy.cli.report.MOST_PIPED", 2**20)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["sh", "-c", 'exec cat /dev/zero >"$0"', str(pipe)], stderr=subprocess.DEVNULL) as endless:
+        assert status_of(["report", str(pipe)]) == 2
+    assert endless.returncode
+    assert "in a pipe; name the file itself" in capsys.readouterr().err
+
+
 # ---- what is written
 
 
