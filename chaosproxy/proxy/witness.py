@@ -23,7 +23,7 @@ from chaosproxy.scenario.schema import Scenario
 class Witness(Observer):
     """An observer with evidence."""
 
-    __slots__ = ("_asked", "_blocks", "_came", "_evidence", "_kind", "_reads", "_went")
+    __slots__ = ("_asked", "_blocks", "_came", "_counted", "_evidence", "_kind", "_reads", "_went")
 
     watches = True
 
@@ -32,6 +32,8 @@ class Witness(Observer):
         self._evidence = record.evidence = Evidence(began)
         self._asked, self._came, self._went = (hashlib.blake2b(digest_size=16) for _ in range(3))
         self._reads = False
+        self._counted = False
+        """The exchange is over: what the same read still brings is for nobody."""
         self._kind: RecordKind | None = None
         self._blocks: Blocks | None = None
         """The records of the body as it goes out, where somebody asks what they say."""
@@ -93,11 +95,12 @@ class Witness(Observer):
     def _note(self, times: Times, count: int, now: float) -> None:
         """There have been so many by now."""
         new = min(count, MOST_EVENTS) - len(times)
-        if new > 0:
+        if new > 0 and not self._counted:
             times.extend([now - self._began] * new)
 
     def totals(self, request: Line, response: Line) -> None:
         super().totals(request, response)
+        self._counted = True
         if self.record.times.request_end is not None:
             self._evidence.request = self._asked.digest()
         if self.record.times.upstream_head is not None:

@@ -42,6 +42,16 @@ def test_worlds():
     assert all(pairs[client, upstream] for client in ("http/1.1", "h2") for upstream in ("http/1.1", "h2"))
 
 
+FOUND = (867, 11038, 31598, 702078)
+"""Worlds in which something was wrong once, here or there."""
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_a_world_in_which_something_was_wrong(seed):
+    drawn = world(seed)
+    assert problems(drawn, run(drawn)) == []
+
+
 ANSWER = Answer(
     number=1, early=False, lead=0.0, interims=(), status=200, kind="sse", framing="chunked",
     records=(b"data: 1\n\n", b"data: 2\n\n"), pieces=((0.0, b"data: 1\n\n"), (0.5, b"data: 2\n\n")), missing=b"", write=0,
