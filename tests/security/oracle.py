@@ -17,33 +17,13 @@ from chaosproxy.testing.peers import RawClient
 from chaosproxy.testing.proxied import Linked, linked
 from chaosproxy.testing.recorder import QUIET, Ending
 from tests.security.corpus import NEXT, REFUSED, Odd
+from tests.security.mutations import mutated
 from tests.security.reading import Answer, read_answers
 from tests.security.served import SERVED, TUNNELS
 from tests.security.strict import Asked, StrictOrigin, ok
 
 UPSTREAMS = {"h1": "http://origin", "h2": "h2c://origin"}
 ALL = [data for odd in (*REFUSED, *SERVED, TUNNELS) for data in odd.requests.values()]
-MARKS = (
-    *(
-        b"\r\n",
-        b"\n",
-        b"\r",
-        b"\0",
-        b" ",
-        b"\t",
-        b":",
-        b",",
-        b"0",
-        b"5",
-        b";",
-        b"\x0b",
-        b"\xff",
-        b"\r\n\r\n",
-        b"0\r\n\r\n",
-    ),
-    *(b"chunked", b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n", b"Host: a.test\r\n", b"HTTP/1.1", NEXT),
-)
-"""What mutations put in."""
 _BEFORE_PATH = re.compile(rb"^[A-Za-z][A-Za-z0-9+.-]*://[^/?]*")
 LAST = Asked(b"GET", b"/next", b"")
 """What `NEXT` is to an origin."""
@@ -178,28 +158,6 @@ def _path(target: bytes) -> bytes:
     return _BEFORE_PATH.sub(b"", target).partition(b"?")[0] or b"/"
 
 
-def mutated(drawn: random.Random) -> bytes:
-    """One of the odd requests, or two that are spliced, with some bytes that have come, gone, or changed."""
-    data = drawn.choice(ALL)
-    if drawn.random() < 0.3:
-        other = drawn.choice(ALL)
-        data = data[: drawn.randrange(len(data) + 1)] + other[drawn.randrange(len(other) + 1) :]
-    for _ in range(drawn.choice((0, 1, 1, 1, 2, 3))):
-        at, most = drawn.randrange(len(data) + 1), len(data)
-        match drawn.randrange(4):
-            case 0 | 1:
-                data = data[:at] + drawn.choice(MARKS) + data[at:]
-            case 2:
-                data = data[:at] + data[at + 1 :]
-            case _:
-                data = (
-                    data[:at]
-                    + bytes(byte ^ 1 << drawn.randrange(8) for byte in data[at : at + 1])
-                    + data[at + 1 : most]
-                )
-    return data
-
-
 async def compared_mutated(seed: int, count: int) -> list[str]:
     """So many mutated requests for each version: where what the origin was asked whole is not what was journalled so."""
     found = []
@@ -207,7 +165,7 @@ async def compared_mutated(seed: int, count: int) -> list[str]:
         drawn = random.Random(seed)
         async with bench(upstream) as tested:
             for _ in range(count):
-                data = mutated(drawn) + NEXT
+                data = mutated(ALL, drawn) + NEXT
                 at = drawn.randrange(1, len(data))
                 outcome = await tested.tell([data[:at], data[at:]])
                 served = [one for one in outcome.records if one.end.cause is None and one.end.by == "upstream"]

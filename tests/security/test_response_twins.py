@@ -2,47 +2,18 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import pytest
-import trio
-from trio.testing import wait_all_tasks_blocked
 
 from chaosproxy.journal.record import ExchangeRecord
-from chaosproxy.testing.peers import RawClient
-from chaosproxy.testing.proxied import Linked, linked
-from chaosproxy.testing.recorder import QUIET, Recorder
-from chaosproxy.wire.transport import Transport
+from chaosproxy.testing.proxied import linked
+from tests.security.answering import Scripted, Writes, compared_mutated, what_follows
 from tests.security.asking import CLIENTS, Told, ask
-from tests.security.poisoning import LATE, answer
-from tests.security.strict import StrictReader
-from tests.security.twins import BROKEN, MORE, NONE
+from tests.security.poisoning import LATE
+from tests.security.twins import ALL, BROKEN, MORE, NONE
 
 DRAWN = 2
-MINE = b"GET /mine HTTP/1.1\r\nHost: a\r\n\r\n"
-Writes = list[tuple[float, bytes]]
-
-
-@dataclass
-class Scripted:
-    """Answers the next request with `script`, if there is one, and each other one with its target."""
-
-    script: Writes = field(default_factory=list)
-
-    async def serve(self, transport: Transport) -> None:
-        recorder, reader = Recorder(transport), StrictReader()
-        try:
-            while data := await recorder.read():
-                for asked in reader.feed(data):
-                    script, self.script = self.script or [(0.0, answer(asked.target))], []
-                    for pause, written in script:
-                        if pause:
-                            await trio.sleep(pause)
-                        await recorder.send(written)
-        except ConnectionError:
-            pass  # the proxy has left: it is not listened to
-        finally:
-            transport.close()
+MUTATED = 150
 
 
 def writes(data: bytes) -> list[Writes]:
@@ -53,18 +24,6 @@ def writes(data: bytes) -> list[Writes]:
     for at in random.Random(data).sample(range(1, len(data)), DRAWN):
         ways += [[(0.0, data[:at]), (pause, data[at:])] for pause in (0.0, LATE)]
     return ways
-
-
-async def what_follows(proxied: Linked) -> tuple[str, bool]:
-    """What is wrong with the answer to the next client, and whether it came over the connection of the one before."""
-    before = proxied.exchanges[-1].upstream
-    async with RawClient(proxied.connect()) as other:
-        await other.send(MINE)
-        await other.read_all(QUIET)
-    await wait_all_tasks_blocked()
-    last = proxied.exchanges[-1].upstream
-    wrong = "" if other.received == answer(b"/mine") else f"the next client got {other.received!r}"
-    return wrong, last.connection == before.connection
 
 
 def told_wrong(kind: str, name: str, told: Told, record: ExchangeRecord) -> str:
@@ -135,3 +94,15 @@ async def test_a_connection_whose_answer_is_in_order_is_used_again(autojump_cloc
             told = await ask(proxied, client, "GET")
             assert (told.statuses, told.body) == ((200,), b"/")
             assert await what_follows(proxied) == ("", True)
+
+
+async def test_so_it_is_with_mutations_of_them(shown, autojump_clock):
+    found = await compared_mutated(ALL, seed=7, count=MUTATED)
+    assert found == []
+    shown(
+        "framing",
+        "such answers spliced, with bits flipped and marks put in",
+        tried=2 * MUTATED,
+        must="one final answer for who has asked, and for the next client its own",
+        happens=f"{len(found)} differences towards HTTP/1.1 and HTTP/2",
+    )

@@ -117,3 +117,9 @@ BROKEN: Mapping[str, bytes] = {
     )
 }
 """Answers whose body breaks HTTP behind good bytes."""
+ALL = (
+    *(data for kind in (MORE, NONE, BROKEN) for data in kind.values() if len(data) < 2000),
+    head(b"Content-Length: 2\r\n") + b"ok",
+    CHUNKED + b"2\r\nok\r\n0\r\n\r\n",
+)
+"""To be changed; two that are in order are among them."""
