@@ -9,7 +9,6 @@ import json
 import select
 import sys
 import time
-from collections.abc import Iterator
 
 from benchmarks.clients import Client
 from benchmarks.frames import h2_opening
@@ -46,17 +45,6 @@ class Held:
         self.ended = self.tail == LAST_CHUNK
 
 
-def opened(port: int, path: str, streams: int, per: int, ramp: float) -> Iterator[Held]:
-    """One after the other, at their times."""
-    began, number = time.monotonic(), streams // per
-    for at in range(number):
-        left = began + ramp * at / number - time.monotonic()
-        if left > 0:
-            time.sleep(left)
-        opening = h1_request(path) if per == 1 else h2_opening(path, per)
-        yield Held(Client(port, opening, h2=per > 1))
-
-
 class Reader:
     """All of them."""
 
@@ -83,6 +71,16 @@ class Reader:
                 self.epoll.unregister(one.client.sock)
                 one.client.sock.close()
 
+    def open(self, port: int, path: str, streams: int, per: int, ramp: float) -> None:
+        """One after the other, at their times; what has come is read meanwhile."""
+        began, number = time.monotonic(), streams // per
+        opening = h1_request(path) if per == 1 else h2_opening(path, per)
+        for at in range(number):
+            self.read(0)
+            while (left := began + ramp * at / number - time.monotonic()) > 0:
+                self.read(left)
+            self.add(Held(Client(port, opening, h2=per > 1)))
+
     @property
     def heads(self) -> int:
         return sum(one.heads for one in self.held.values())
@@ -91,9 +89,7 @@ class Reader:
 def held(*, port: int, path: str, streams: int, per: int, ramp: float, events: int) -> dict[str, float]:
     """Until every stream has had so many events, or for so long that none will come."""
     reader = Reader()
-    for one in opened(port, path, streams, per, ramp):
-        reader.add(one)
-        reader.read(0)
+    reader.open(port, path, streams, per, ramp)
     give_up = time.monotonic() + GIVE_UP
     while reader.heads < streams and time.monotonic() < give_up:
         reader.read(0.1)

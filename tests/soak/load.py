@@ -78,6 +78,16 @@ class Holding:
         return json.loads(self.process.stdout.readline())
 
 
+def killed(running: process.Running, streams: int, per: int, before: int) -> tuple[float, int]:
+    """So many streams whose clients are killed: how long until it has so few descriptors, and how many it had."""
+    with holding(running.port, streams, per, 3600) as clients:
+        clients.until_open()
+        most = running.descriptors
+        clients.process.kill()
+        clients.process.wait()
+        return running.until(lambda: running.descriptors <= before, 60), most
+
+
 def held(load: Load, origin: int, per: int) -> None:
     """An event a second on every stream, all counted; then the same, and every client is killed."""
     version = "HTTP/1.1" if per == 1 else f"HTTP/2, {per} a connection"
@@ -85,11 +95,9 @@ def held(load: Load, origin: int, per: int) -> None:
         clients.until_open()
         straight = clients.told()["p99_ms"]
     with process.proxy(f"http://127.0.0.1:{origin}", None, "--journal-limit", "100") as running:
-        with holding(running.port, 10, 1, 2) as clients:  # what is loaded and made by the first ones
-            clients.until_open()
-            clients.told()
-        running.until(lambda: running.descriptors < SPARE, 10)
-        empty, threads, before = running.resident, running.threads, running.descriptors
+        threads, before = running.threads, running.descriptors
+        killed(running, 10, 1, before)  # what is loaded and made by the first ones
+        empty = running.resident
         with holding(running.port, load.streams, per, load.seconds) as clients:
             clients.until_open()
             time.sleep(2)
@@ -105,19 +113,13 @@ def held(load: Load, origin: int, per: int) -> None:
             f"p99 {seen['p99_ms']:.1f} ms, without the proxy {straight:.1f} ms; {each:.1f} KiB a stream",
             good=good and added <= ADDED and each <= EACH,
         )
-        idle = running.descriptors  # connections to the origin, which it keeps
-        with holding(running.port, load.streams, per, 3600) as clients:
-            clients.until_open()
-            most = running.descriptors
-            clients.process.kill()
-            clients.process.wait()
-            took = running.until(lambda: running.descriptors <= before, 60)
+        took, most = killed(running, load.streams, per, before)
         load.say(
             f"{load.streams:,} clients killed in one second, {version}",
             load.streams,
             "descriptors and threads as before within 5 s",
             f"descriptors {running.descriptors - before:+d}, threads {running.threads - threads:+d}",
-            f"within {took:.1f} s; {most:,} descriptors at the most, {idle} before",
+            f"within {took:.1f} s; {most:,} descriptors at the most",
             good=took <= BACK and running.threads == threads and running.half_closed == 0,
         )
 
