@@ -28,8 +28,6 @@ TICK = 0.1
 IDLE = 5.0
 GROWN = 8 * 1024
 """KiB from the first tenth to the end."""
-SLOPE = 1.0
-"""KiB for a thousand exchanges, in the second half."""
 PLAIN = b"GET /none/plain HTTP/1.1\r\nhost: x\r\n\r\n"
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.cpu import spent
 from benchmarks.wire import SHORT_BODY, h1_request
 from tests.security.rows import Row, keep
 from tests.soak import process
@@ -78,14 +79,16 @@ class Holding:
         return json.loads(self.process.stdout.readline())
 
 
-def killed(running: process.Running, streams: int, per: int, before: int) -> tuple[float, int]:
-    """So many streams whose clients are killed: how long until it has so few descriptors, and how many it had."""
+def killed(running: process.Running, streams: int, per: int, before: int) -> tuple[float, float, int]:
+    """So many streams whose clients are killed: how long until it has so few descriptors, by the clock and of a processor, and
+    how many it had."""
     with holding(running.port, streams, per, 3600) as clients:
         clients.until_open()
-        most = running.descriptors
+        most, busy = running.descriptors, spent([running.process.pid])
         clients.process.kill()
         clients.process.wait()
-        return running.until(lambda: running.descriptors <= before, 60), most
+        took = running.until(lambda: running.descriptors <= before, 60)
+        return took, (spent([running.process.pid]) - busy) / 1e9, most
 
 
 def held(load: Load, origin: int, per: int) -> None:
@@ -113,13 +116,13 @@ def held(load: Load, origin: int, per: int) -> None:
             f"p99 {seen['p99_ms']:.1f} ms, without the proxy {straight:.1f} ms; {each:.1f} KiB a stream",
             good=good and added <= ADDED and each <= EACH,
         )
-        took, most = killed(running, load.streams, per, before)
+        took, cpu, most = killed(running, load.streams, per, before)
         load.say(
             f"{load.streams:,} clients killed in one second, {version}",
             load.streams,
             "descriptors and threads as before within 5 s",
             f"descriptors {running.descriptors - before:+d}, threads {running.threads - threads:+d}",
-            f"within {took:.1f} s; {most:,} descriptors at the most",
+            f"within {took:.1f} s, {cpu:.1f} s of a processor; {most:,} descriptors at the most",
             good=took <= BACK and running.threads == threads and running.half_closed == 0,
         )
 
@@ -182,9 +185,11 @@ def queue(load: Load, origin: int) -> None:
             running.until(lambda: running.descriptors >= load.queue, 60)
             time.sleep(1)
             full = running.descriptors
+            busy = spent([running.process.pid])
             for sock in socks[1::2]:
                 sock.close()
             left = running.until(lambda: running.descriptors <= full - load.queue // 2, 60)
+            cpu = (spent([running.process.pid]) - busy) / 1e9
             first.close()
             for sock in socks[::2]:
                 sock.settimeout(60)
@@ -199,7 +204,7 @@ def queue(load: Load, origin: int) -> None:
         "in order; who leaves is gone at once, and never sent",
         f"{len(order)} answered, {sum(b < a for a, b in itertools.pairwise(order))} of them out of order; "
         f"{sent - 1} sent of those that have left",
-        f"{load.queue // 2:,} gone within {left:.1f} s",
+        f"{load.queue // 2:,} gone within {left:.1f} s, {cpu:.1f} s of a processor",
         good=len(order) == load.queue - load.queue // 2 and order == sorted(order) and sent == 1 and left <= BACK,
     )
 
