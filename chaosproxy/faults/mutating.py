@@ -15,7 +15,7 @@ from chaosproxy.framing import sse_lines
 from chaosproxy.framing.records import payload
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.json_text import span, with_member, without_member
-from chaosproxy.model.json_values import NOT_JSON, parse
+from chaosproxy.model.json_values import NOT_JSON, at_path, parse
 
 TEXTS = (
     "choices.0.delta.content", "choices.0.text", "delta.text", "delta.partial_json", "delta", "message.content", "response",
@@ -126,8 +126,9 @@ def _with_message(message: bytes, raw: bytes) -> bytes:
 
 def _middle(carried: bytes, path: str | None) -> int | None:
     """Between two characters, and not inside of an escape."""
-    text = None if parse(carried) is NOT_JSON else carried.decode()
-    found = None if text is None else _text_at(text, path)
+    document = parse(carried)
+    text = None if document is NOT_JSON else carried.decode()
+    found = None if text is None else _text_at(text, document, path)
     if text is None or found is None:
         if path is not None:
             return None
@@ -141,11 +142,11 @@ def _middle(carried: bytes, path: str | None) -> int | None:
     return len(text[:place].encode())
 
 
-def _text_at(text: str, path: str | None) -> tuple[int, int] | None:
-    """Between its quotation marks."""
+def _text_at(text: str, document: object, path: str | None) -> tuple[int, int] | None:
+    """Between its quotation marks. Only for a path that leads to one is all of the text gone through."""
     for one in TEXTS if path is None else (path,):
-        found = span(text, one)
-        if found is not None and text[found[0]] == '"':
+        found = span(text, one) if isinstance(at_path(document, one), str) else None
+        if found is not None:
             return found[0] + 1, found[1] - 1
     return None
 
