@@ -81,7 +81,9 @@ async def test_five_thousand_exchanges(autojump_clock, tmp_path, shown):
     assert lost == []
     assert lines == proxied.proxy.journal.total == mix.total >= EXCHANGES
     assert asked == counting.counted
-    assert (start.descriptors, start.tasks, start.threads) == (end.descriptors, end.tasks, end.threads)
+    assert end.tasks == start.tasks
+    assert end.descriptors <= start.descriptors
+    assert end.threads <= start.threads  # those of other tests may have ended meanwhile
     assert end.objects - warm.objects <= OBJECTS
     assert end.blocks - warm.blocks <= BLOCKS
     shown(
