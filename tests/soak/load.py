@@ -31,7 +31,7 @@ ADDED = 250.0
 """Milliseconds of the 99th of a hundred events."""
 EACH = 14.0
 """KiB of a stream."""
-SPARE = 200
+SPARE = 400
 STORM = 2000
 """Connections a second."""
 BY = "make load"
@@ -215,7 +215,7 @@ def main() -> int:
     parser.add_argument("--streams", type=int, default=5000)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--storm", type=float, default=30.0, help="seconds")
-    parser.add_argument("--queue", type=int, default=9000)
+    parser.add_argument("--queue", type=int, default=10_000)
     parser.add_argument("--dry", action="store_true")
     given = parser.parse_args()
     try:
