@@ -159,8 +159,9 @@ def test_the_end_waits_for_no_stream(shown):
 
 def state():
     """Our threads, and the descriptors of this process."""
+    folder = Path("/proc/self/fd" if sys.platform == "linux" else "/dev/fd")
     threads = [thread.name for thread in threading.enumerate() if thread.name.startswith(("chaosproxy", "origin"))]
-    return threads, sorted(file.name for file in Path("/proc/self/fd").iterdir())
+    return threads, sorted(file.name for file in folder.iterdir())
 
 
 def test_a_start_that_fails_leaves_nothing(shown, monkeypatch, tmp_path):
