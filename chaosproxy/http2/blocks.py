@@ -79,6 +79,11 @@ class Blocks:
         self.stream = 0
         return Block(stream, self._decode(encoded), self._end_stream, self._promised)
 
+    def forget(self) -> None:
+        """Nothing further comes."""
+        self._parts.clear()
+        self.stream = 0
+
     def _open(self, kind: int, flags: int, stream: int, payload: bytes) -> bytes:
         payload = without_padding(flags, payload)
         self._promised = 0

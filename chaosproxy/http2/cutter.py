@@ -64,6 +64,11 @@ class Cutter:
             self._pieces.append(rest)
             self.size = len(rest)
 
+    def forget(self) -> None:
+        """Nothing further comes."""
+        self._pieces.clear()
+        self.size = 0
+
     def _skip_preface(self, data: bytes) -> bytes:
         here = min(len(self._preface), len(data))
         if data[:here] != self._preface[:here]:  # RFC 9113 section 3.4

@@ -49,6 +49,11 @@ class Receiver:
         """A frame or a header block has begun and not ended."""
         return self._cutter.inside or bool(self._blocks.stream)
 
+    def forget(self) -> None:
+        """The connection has failed: what has begun is not kept until it is closed."""
+        self._cutter.forget()
+        self._blocks.forget()
+
     def feed(self, data: bytes) -> None:
         """What one read brought. ConnectionFault ends the connection; what came before it stands."""
         by_wire, blocks = self._core.streams.by_wire, self._blocks

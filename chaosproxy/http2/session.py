@@ -112,6 +112,7 @@ class Http2Session:
                 self._receiver.feed(data)
             except ConnectionFault as fault:
                 core.fail(fault)
+                self._receiver.forget()
         return core.collect()
 
     @property

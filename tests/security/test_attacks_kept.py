@@ -12,7 +12,7 @@ from chaosproxy.model import codes
 from chaosproxy.model.messages import Abort, Data, End, RequestHead, ResponseHead
 from chaosproxy.model.vocabulary import Role
 from tests.security.flooded import Made, client_of, until_cut, upstream_of
-from tests.security.flooding import CHEAP, CLIENTS, UPSTREAMS, Attack, opening
+from tests.security.flooding import BLOCKS, CHEAP, CLIENTS, UPSTREAMS, Attack, opening
 from tests.security.h2_frames import DATA, GET, HEADERS, PING, SETTINGS, WINDOW, Said, four
 
 KIB = 1024
@@ -236,3 +236,18 @@ def test_blocks_that_cross_our_resets_are_no_flood():
         session.receive(frame(DATA, 0, stream, b"x") + said.headers(stream, ((b"a", b"b"),), end=True))
         session.outgoing()
     assert session.closing is None
+
+
+def test_what_has_begun_is_not_kept_when_the_connection_has_failed():
+    """It may be two seconds until its socket is closed, and many may be closing at once."""
+    attack = BLOCKS["a block of 16 KiB and more"]
+    tracemalloc.start()
+    try:
+        session = client_of("", attack)
+        before, _ = tracemalloc.get_traced_memory()
+        until_cut(session, attack)
+        left = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert session.closing is not None
+    assert left < 16 * KIB
