@@ -29,7 +29,7 @@ class Limit:
         if self.unit == "bytes" and value >= KIB and not value % KIB:
             return f"{value // MIB:g} MiB" if not value % MIB else f"{value // KIB:g} KiB"
         if self.unit == "s":
-            return f"{value:,.0f} s"
+            return f"{value:,.10g} s"
         return f"{value:,} {self.unit}".rstrip()
 
 
