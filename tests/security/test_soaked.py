@@ -18,7 +18,7 @@ from tests.loopback.test_leaks import tasks
 from tests.soak.mix import SCENARIO, Mix
 from tests.soak.origin import Counting
 
-EXCHANGES = 5_000
+EXCHANGES = 10_000
 WARM = EXCHANGES // 10
 WORKERS = 20
 OBJECTS = 100
@@ -88,7 +88,7 @@ async def test_five_thousand_exchanges(autojump_clock, tmp_path, shown):
     assert end.blocks - warm.blocks <= BLOCKS
     shown(
         "held",
-        "five thousand exchanges of all kinds, twelve scenarios, the journal on",
+        "ten thousand exchanges of all kinds, twelve scenarios, the journal on",
         tried=EXCHANGES,
         must="descriptors, tasks and threads as at the start; memory flat from the first tenth on; journal = clients = origin",
         happens=f"descriptors, tasks, threads + 0; at most {OBJECTS} objects more; the three agree",
