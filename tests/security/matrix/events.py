@@ -18,7 +18,7 @@ from chaosproxy.cli.watch import Watch
 from chaosproxy.errors import FaultBug
 from chaosproxy.journal.jsonl import JournalFile
 from chaosproxy.scenario.schema import Scenario
-from chaosproxy.wire import dial, tls
+from chaosproxy.wire import dial
 from chaosproxy.wire.flaws import flawed
 from chaosproxy.wire.links import link
 from chaosproxy.wire.memory import Memory
@@ -141,7 +141,7 @@ async def _no_name() -> None:
 
 
 async def _expired(peers: trio.Nursery) -> None:
-    server, ca = certificates()
+    server, clients = certificates()
     near, far = link()
 
     async def serve() -> None:
@@ -151,9 +151,8 @@ async def _expired(peers: trio.Nursery) -> None:
             far.close()
 
     peers.start_soon(serve)
-    context = tls.client_context(ca, ("h2", "http/1.1"), insecure=False)
     with dial._closing(near, "localhost:443", "TLS handshake", dial._handshake_reason):
-        await Memory(near, context, server_side=False, server_hostname="localhost").handshake()
+        await Memory(near, clients["h2"], server_side=False, server_hostname="localhost").handshake()
 
 
 _FLAWED: dict[int, ssl.SSLContext] = {}

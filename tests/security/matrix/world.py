@@ -43,11 +43,12 @@ def beat(number: int) -> bytes:
 
 
 @functools.cache
-def certificates() -> tuple[ssl.SSLContext, Path]:
-    """What clients are met with, and whom they trust."""
-    server, ca = tls.server_context("auto", ["localhost"], Path(tempfile.mkdtemp()) / "ca.pem")
-    assert ca is not None
-    return server, ca
+def certificates() -> tuple[ssl.SSLContext, dict[str, ssl.SSLContext]]:
+    """What clients are met with; and those that trust it, by the version that they offer."""
+    with tempfile.TemporaryDirectory() as folder:
+        server, ca = tls.server_context("auto", ["localhost"], Path(folder) / "ca.pem")
+        clients = {one: tls.client_context(ca, (one,), insecure=False) for one in ("h2", "http/1.1")}
+    return server, clients
 
 
 @functools.cache
@@ -192,8 +193,7 @@ class World:
         below = Stoppable(near, says)
         number, wired, wire = self.proxy.admit(far, tls=True)
         self._proxies.start_soon(Listener._shake, number, wired, wire, self.shown, self.proxy.accept)
-        offers = ("h2",) if self.protocols[0] == "h2" else ("http/1.1",)
-        context = tls.client_context(certificates()[1], offers, insecure=False)
+        context = certificates()[1]["h2" if self.protocols[0] == "h2" else "http/1.1"]
         transport = Memory(below, context, server_side=False, server_hostname="localhost")
         return self._client(transport, below), transport
 
