@@ -32,9 +32,14 @@ SIGNALS = {
     "client stopped": signal.SIGSTOP,
 }
 SOON = 0.7
+SETTLES = 0.1
+"""Seconds in which the proxy has read what a peer has written."""
 Reached = Callable[[dict[str, object], dict[str, object]], bool]
 TWO = len(PIECES[0]) + len(PIECES[1])
 REACHED: dict[str, Reached] = {
+    "connected": lambda c, u: bool(c.get("reached")),
+    "handshake": lambda c, u: bool(c.get("reached")),
+    "half a head": lambda c, u: bool(c.get("reached")),
     "idle": lambda c, u: bool(c.get("first")),
     "upload": lambda c, u: u.get("body") == UPLOAD,
     "dialling": lambda c, u: u.get("connections") == 1,
@@ -128,7 +133,7 @@ class Loopback(ABC):
         text = f"version: 1\nupstream: {{protocol: auto}}\nrules:\n  - match: {{path: {TARGET}}}\n    faults:{faults or ' []'}\n"
         (self.folder / "s.yaml").write_text(text, "utf-8")
         ready = self.folder / "ready"
-        words = ["run", str(self.folder / "s.yaml"), "--listen", "127.0.0.1:0", "--json", "--watch", "--grace", "20s"]
+        words = ["run", str(self.folder / "s.yaml"), "--listen", "127.0.0.1:0", "--json", "--watch", "--grace", "60s"]
         words += ["--upstream", f"{scheme}://127.0.0.1:{other}", "--upstream", b, "--upstream-insecure"]
         words += ["--ready-file", str(ready), "--journal", "/dev/full" if self.full else str(self.folder / "j.jsonl")]
         if cell.state.key == "handshake":
@@ -167,15 +172,15 @@ class Loopback(ABC):
             self.asked += 1
         reached, sent = REACHED.get(state.key), -1
         with trio.fail_after(WITHIN):
-            while reached is not None or state.key == "blocked":
+            while True:
                 seen, heard = await self.peer.told("report"), await self.upstream.told("report")
                 if reached is not None and reached(seen, heard):
+                    await trio.sleep(SETTLES)
                     return
                 if state.key == "blocked" and 0 < int(str(heard["sent"])) == sent and heard["heard"] == "open":
                     return
                 sent = int(str(heard["sent"]))
                 await trio.sleep(0.2 if state.key == "blocked" else 0.03)
-        await trio.sleep(0.5)  # of these nobody can tell
 
     # ---- the event
 

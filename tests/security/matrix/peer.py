@@ -46,6 +46,8 @@ class Here:
         self.news = trio.lowlevel.ParkingLot()
         self.client: Client
         self.served: list[Served] = []
+        self.reached = False
+        """What brings the exchange to its state is done."""
         self.tls: Memory
         self.below: Plain
         self.ca: Path
@@ -105,6 +107,7 @@ def seen(here: Here, state: State) -> dict[str, object]:
     view = here.client.view(TARGET)
     body = state.body * here.times if state.key == "blocked" else state.body
     return {
+        "reached": here.reached,
         "first": here.client.view(FIRST).whole,
         "status": view.status,
         "said": view.said,
@@ -142,7 +145,7 @@ async def client(state: State, here: Here) -> None:
     """Connect, and bring the exchange to its state."""
     sock = socket.socket()
     if state.key == "blocked":
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**20)
     sock.connect(("127.0.0.1", int(sys.argv[4])))
     sock.setblocking(False)
     here.below = Plain(sock)
@@ -155,6 +158,7 @@ async def client(state: State, here: Here) -> None:
         if isinstance(peer := getattr(here.client, "peer", None), H2Peer):  # nothing of it may come within half a frame
             await peer.until(lambda: peer.settings and peer.acknowledged)
     await state.reach(here)
+    here.reached = True
 
 
 async def commands(state: State, here: Here, *, is_client: bool) -> None:
