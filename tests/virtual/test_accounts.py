@@ -127,7 +127,10 @@ async def test_over_http_1_whatever_the_upstream_speaks(autojump_clock):
 
 @pytest.mark.parametrize(
     ("stats", "said"),
-    [("/stats", "; nobody listens any more"), ("http://", "; upstream 'http://': write http://HOST:PORT")],
+    [
+        ("/stats", "; nobody listens any more"),
+        ("http://a:0", "; upstream 'http://a:0': write http://HOST:PORT"),
+    ],
 )
 async def test_an_upstream_that_cannot_be_asked(stats, said, autojump_clock):
     dialled = 0
