@@ -19,6 +19,9 @@ from chaosproxy.scenario.values import UNSET, plain
 
 T = TypeVar("T")
 
+LONGEST_KEY = 80
+"""Characters of a key that a message says whole."""
+
 _EXAMPLES = {"version": "1", "at": "{event: 3}, or another place"}
 """How a key of the language itself that is missing may be written."""
 
@@ -61,6 +64,7 @@ class Reader:
         context = error.get("ctx", {})
         path = (*base, *_keys(error["loc"]), *context.get("path", ()))
         name = path[-1] if path else ""
+        called = str(name) if len(str(name)) <= LONGEST_KEY else shown(str(name))
         match error["type"]:
             case "extra_forbidden":
                 self.complain(unknown_key(str(name), error["input"]), path, key=True)
@@ -68,13 +72,13 @@ class Reader:
                 example = f"; write {name}: {_EXAMPLES[name]}" if name in _EXAMPLES else ""
                 self.complain(f"`{name}` is required{example}", path[:-1], key=True)
             case "mismatch":
-                label = f"{name}: " if isinstance(name, str) and name else ""
+                label = f"{called}: " if isinstance(name, str) and name else ""
                 self.complain(f"{label}{context['message']}", path)
             case kind:
                 expected = {"list_type": "a list, with `- ` before each item", "dict_type": "a mapping"}.get(
                     kind, error["msg"]
                 )
-                self.complain(f"{name}: found {found(error['input'])}; expected {expected}", path)
+                self.complain(f"{called}: found {found(error['input'])}; expected {expected}", path)
 
 
 def unknown_key(name: str, marker: object) -> str:

@@ -46,8 +46,8 @@ class Trouble:
         if self.full:
             self._left_out += 1
             return
-        line = self._line(place)
-        problem = Problem(message, self.file, place.line, place.column, line, warning, unreadable, place.path)
+        line, said, path = self._line(place), _still(message), _still(place.path)
+        problem = Problem(said, self.file, place.line, place.column, line, warning, unreadable, path)
         if problem not in self._problems:  # a shared node is wrong once
             self._problems.append(problem)
 
@@ -76,6 +76,11 @@ class Trouble:
         if place.column > WIDEST_LINE:
             return ""  # the caret would stand nowhere near it
         return "".join(c if c.isprintable() else " " if c == "\t" else "\ufffd" for c in line[:WIDEST_LINE])
+
+
+def _still(text: str) -> str:
+    """A key of the file may stand in it, which may hold anything."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
 def nearest(word: str, allowed: Iterable[str]) -> str:
