@@ -1,7 +1,9 @@
 """`play` as these tests use it: each script runs with places at rest and with every place awake, watched by guards. And
 the profile of all properties."""
 
+import contextlib
 import gc
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,6 +22,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("chaosproxy")
+
+
+def pytest_configure():
+    """What ends a program ends those that the tests start too, also where whoever runs the tests ignores it: as a shell has
+    what it runs in the background ignore SIGINT, and `nohup` SIGHUP."""
+    for name in ("SIGINT", "SIGQUIT", "SIGHUP", "SIGTERM"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            with contextlib.suppress(ValueError):  # not in the main thread
+                signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
 
 
 @pytest.hookimpl(trylast=True)

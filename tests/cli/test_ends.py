@@ -43,7 +43,7 @@ def test_one_that_comes_before_the_run_listens_is_found_there(ends):
         os.kill(os.getpid(), signal.SIGINT)  # nobody waits for it any more
 
     trio.run(main)
-    assert ends.count == 3
+    assert ends.count == 2
 
 
 def test_what_takes_long_behind_the_last_exchange_is_ended_too(ends, monkeypatch):

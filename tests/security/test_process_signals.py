@@ -152,9 +152,8 @@ def test_thousands_of_them(shown, process):
         with proxy.connect() as client:
             client.sendall(ASKS["in the middle of a stream"][0])
             until_came(client, b"data: 1")
-            sent, ends = 0, time.monotonic() + WITHIN
-            while proxy.process.poll() is None:
-                assert time.monotonic() < ends
+            sent = 0
+            while sent < 10_000 and proxy.process.poll() is None:
                 proxy.process.send_signal(signal.SIGTERM)
                 sent += 1
             _, err = proxy.process.communicate(timeout=WITHIN)
