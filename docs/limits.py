@@ -97,6 +97,12 @@ LIMITS = (
     Limit("events that the checks know, each way", "journal.evidence.MOST_EVENTS", "", "a check knows nothing of them"),
     Limit("exchanges kept in memory by `run`", "cli.run.KEPT", "", "the oldest goes, `dropped` counts"),
     Limit("exchanges kept in memory by `serve`", "embedded.setup.KEPT", "", "the same"),
+    Limit(
+        "bytes of heads that an exchange in memory may have, on the average",
+        "journal.kept.EACH",
+        "bytes",
+        "the oldest goes, `dropped` counts",
+    ),
     Limit("a scenario file", "scenario.source.LARGEST_FILE", "bytes", "an error with its place"),
     Limit("nodes of a scenario, each alias counted anew", "scenario.nodes.MOST_NODES", "", "the same"),
     Limit("depth of a scenario", "scenario.nodes.DEEPEST", "", "the same"),

@@ -60,7 +60,7 @@ def counted(journal: Path) -> tuple[int, Counter[str]]:
     return len(lines), asked
 
 
-async def test_five_thousand_exchanges(autojump_clock, tmp_path, shown):
+async def test_ten_thousand_exchanges(autojump_clock, tmp_path, shown):
     counting = Counting()
     lost: list[str] = []
     file = JournalFile(tmp_path / "journal.jsonl", lost.append)
