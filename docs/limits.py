@@ -60,6 +60,11 @@ LIMITS = (
     Limit("points of a SETTINGS frame of many pairs", "http2.floods.MANY_SETTINGS", "", ""),
     Limit("points of a window opened further than ever", "http2.floods.WIDER", "", ""),
     Limit("points of an unknown frame", "http2.floods.UNKNOWN", "", ""),
+    Limit("points of each field of a head with far too many", "http2.floods.FIELD", "", ""),
+    Limit("points of each field behind its stream's end", "http2.floods.LATE_FIELD", "", ""),
+    Limit("what the first read of HTTP/2 brings; what is quick doubles it", "proxy.connection.FIRST", "bytes", ""),
+    Limit("a connection's turn, while others wait", "proxy.connection.TURN", "s", "the others have theirs"),
+    Limit("a client's silence, until the kernel asks for it", "wire.listen.SILENT", "s", "four questions, then gone"),
     Limit(
         "a request's head, a frame, or what HTTP/2 begins with, from its first byte",
         "proxy.patience.BEGUN",
