@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 
 import pytest
@@ -40,7 +41,7 @@ def test_one_that_comes_before_the_run_listens_is_found_there(ends):
                 await ends.heard()
                 os.kill(os.getpid(), signal.SIGINT)
                 await ends.heard(2)
-        os.kill(os.getpid(), signal.SIGINT)  # nobody waits for it any more
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)  # nobody waits for it any more
 
     trio.run(main)
     assert ends.count == 2
