@@ -68,7 +68,8 @@ class Gate:
 
     def _full(self) -> bool:
         """There are as many as the descriptors are enough for."""
-        most = max(1, (_descriptors() - SPARE) // EACH)
+        limit = _descriptors()
+        most = limit if limit == math.inf else max(1, (limit - SPARE) // EACH)
         if self._inside < most:
             return False
         if not self._said:
