@@ -77,7 +77,7 @@ coverage: install
 differential: install $(PEERS)
 	$(BIN)/python -m tests.differential --write
 
-# Ten minutes: what hostile peers and files were tried with, with this machine's figures, and the page that shows it.
+# Ten minutes: what hostile peers and files were tried with, with the figures of the machine that runs it, and the page that shows it.
 security: install $(PEERS)
 	SECURITY_ROWS=write $(BIN)/python -m pytest tests/security $(PYTEST_ARGS)
 	$(BIN)/python -m tests.security.framing

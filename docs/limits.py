@@ -71,7 +71,12 @@ LIMITS = (
         "s",
         "408, or GOAWAY, and close",
     ),
-    Limit("descriptors kept for journal, upstreams and signals", "proxy.gate.SPARE", "", "clients wait in the backlog"),
+    Limit(
+        "descriptors for listeners, journal, files that are read again, resolvers",
+        "proxy.gate.SPARE",
+        "",
+        "clients wait in the backlog",
+    ),
     Limit(
         "descriptors that a client is expected to take",
         "proxy.gate.EACH",

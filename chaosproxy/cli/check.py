@@ -5,7 +5,6 @@ Rules: the card goes to stdout, progress to stderr, on a terminal only. Must not
 
 import contextlib
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +18,7 @@ from chaosproxy.cli.ready import check
 from chaosproxy.cli.run import DurationType
 from chaosproxy.cli.until_ended import run
 from chaosproxy.errors import UsageError
-from chaosproxy.model.mask import masked_command
+from chaosproxy.model.mask import masked_arguments
 from chaosproxy.model.units import ENDLESS, counted, show_duration
 
 if TYPE_CHECKING:
@@ -188,7 +187,7 @@ def _examined(options: CheckOptions, cases: tuple["Case", ...]) -> "Card":
     client = Command(options.command)
     with _progress() as progress:
         examination = Examination(client, cases, options.suite, limits, max(1, jobs), options.tls, progress)
-        return _card(examination, options, masked_command(shlex.join(options.command)))
+        return _card(examination, options, masked_arguments(options.command))
 
 
 def _card(examination: "Examination | GatewayExamination", options: CheckOptions, client: str) -> "Card":

@@ -2,7 +2,7 @@
 
 One that comes before there is anything to end leaves the program at once; then whoever waits hears of it; and once all is
 done but the exit status, none changes that any more, unless that takes long, as where a report goes to a pipe that nobody
-reads. Rules: who ignores a signal, as `nohup` has us ignore SIGHUP, goes on ignoring it. Loads nothing: it is there before
+reads. Rules: who has us ignore SIGHUP or SIGQUIT, as `nohup` does the first, is obeyed; SIGINT and SIGTERM always end. Loads nothing: it is there before
 whatever takes time to load. Must not know: what is ended.
 """
 
@@ -48,6 +48,11 @@ class Ends:
         # Python gives its own handlers up before it has ended; what is ignored stays so.
         for number in self._taken:
             signal.signal(number, signal.SIG_IGN)
+        self._mask(blocked=False)
+
+    def over(self) -> None:
+        """The Trio run is over; what is still to be done is short, and a signal that comes much later ends it."""
+        self.close()
         self._mask(blocked=False)
 
     def _mask(self, *, blocked: bool) -> None:

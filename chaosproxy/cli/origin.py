@@ -83,4 +83,7 @@ def _until_signal(ends: Ends, saying: "Saying", url: str, ready: Path | None) ->
 
     with ready_file(ready, [url]) as announce:
         ends.hold()
-        trio.run(wait, announce)
+        try:
+            trio.run(wait, announce)
+        finally:
+            ends.over()

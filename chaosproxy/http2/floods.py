@@ -22,7 +22,7 @@ SMALL = 1
 """PING, PRIORITY, an empty DATA frame, an interim answer: cheap, and sometimes useful."""
 UNKNOWN = 1 / 16
 WIDER = 1 / 4
-"""A window that is opened further than it ever was, again: an honest peer opens it by what it has taken."""
+"""A window that is opened further than it began, and than it ever was, again: an honest peer gives back what it has taken."""
 FIELD = 1 / 16
 """A field of a head that has more than a head may have."""
 LATE_FIELD = 1 / 64

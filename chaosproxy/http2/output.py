@@ -248,8 +248,13 @@ class Output:
 
     def first_allowance(self) -> int:
         """The same for a stream that has not been opened."""
-        window = min(self._h2.remote_settings.initial_window_size, self._h2.outbound_flow_control_window)
+        window = min(self.initial_window, self._h2.outbound_flow_control_window)
         return max(0, min(window, ROOM - self.size))
+
+    @property
+    def initial_window(self) -> int:
+        """What the peer gives each fresh stream of ours to send."""
+        return self._h2.remote_settings.initial_window_size
 
     @property
     def max_streams(self) -> int:

@@ -11,7 +11,7 @@ from chaosproxy.http2.blocks import Block, Blocks
 from chaosproxy.http2.core import Core
 from chaosproxy.http2.cutter import Cutter
 from chaosproxy.http2.frames import HEADER, HEADER_SIZE
-from chaosproxy.http2.messages import Messages
+from chaosproxy.http2.messages import PLAIN_WINDOW, Messages
 from chaosproxy.http2.mistakes import ConnectionFault, StreamFault
 from chaosproxy.http2.straight import Incoming
 from chaosproxy.http2.streams import Death, Part, Stream
@@ -34,8 +34,8 @@ class Receiver:
         self._cutter = Cutter(preface=core.role is Role.SERVER)
         self._blocks = Blocks()
         self._window = Window(connection_window)
-        self._widest = 0
-        """The furthest that the peer has opened the connection's window for us."""
+        self._widest = PLAIN_WINDOW
+        """The furthest that the peer has opened the connection's window for us: giving back what it took is no more."""
         self._greeted = False
         """The peer's first SETTINGS have come."""
 
@@ -263,7 +263,7 @@ class Receiver:
                 raise ConnectionFault(PROTOCOL_ERROR, "WINDOW_UPDATE of 0")
             opened = core.output.window_opened(0, payload)
             if opened > self._widest:
-                self._charge_wider(self._widest)
+                self._charge_wider(self._widest - PLAIN_WINDOW)
                 self._widest = opened
             core.granted()
             return
@@ -280,7 +280,7 @@ class Receiver:
         except StreamFault as fault:
             self._messages.malformed(stream, fault)
             return
-        if opened > stream.widest:
+        if opened > stream.widest and opened > core.output.initial_window:
             self._charge_wider(stream.widest)
             stream.widest = opened
         if not stream.silent and stream.sending is not Part.OVER:

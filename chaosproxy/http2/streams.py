@@ -58,7 +58,7 @@ class Stream:
         self.wire = wire
         self.window = Window(window)
         self.widest = 0
-        """The furthest that the peer has opened its window for us."""
+        """The furthest that the peer has opened its window for us, beyond what it has begun with."""
         self.receiving = Part.HEAD
         self.sending = Part.HEAD
         self.method = b""

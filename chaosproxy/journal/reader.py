@@ -29,7 +29,6 @@ LONGEST = 16 * 1024 * 1024
 """Bytes of a line; that of the longest record has less than one tenth of it."""
 _MOST_BYTES = 0xFFFF_FFFF
 _NO_MARKS = "arrivals or deliveries are not [seconds, bytes]"
-_LARGEST = 1 << 63
 _LATEST = 1e9
 """Seconds; nothing lasts longer."""
 _LARGEST = 2**63

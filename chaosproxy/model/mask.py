@@ -5,6 +5,8 @@ is never shown, so that nothing of it need be masked. Must not know: records, wh
 """
 
 import re
+import shlex
+from collections.abc import Sequence
 from functools import lru_cache
 from sys import intern
 from urllib.parse import unquote_plus
@@ -33,12 +35,14 @@ _PROTOCOLS = "sec-websocket-protocol"
 """Browsers have no other field of a WebSocket's request to put a key in."""
 _USERINFO = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//|(?!/))[^/?#]*@")
 _OFFERED = re.compile(r"((?:api-?key|token|bearer|authorization[a-z0-9.]*)\.)[^,\s]+", re.IGNORECASE)
-_SAID = r"[\w-]*(?:authorization|(?:api|access)[-_]?key|token|secret|password|passwd|credential)"
+_SAID = r"[\w-]*(?:authorization|cookie2?|(?:api|access|account|auth|functions|private|subscription)[-_]?key|token|secret|password|passwd|credential)"
 _WORDS = re.compile(
     rf"((?:(?<![\w-]){_SAID}['\"]*\s*[:=]\s*['\"]*(?:(?:bearer|basic)\s+)?|(?<!\S)--?{_SAID}\s+['\"]*|[?&;](?:key|sig|pwd|jwt|auth)=))"
     r"[^\s'\"&;]+",
     re.IGNORECASE | re.ASCII,
 )
+_NAMED = re.compile(r"(-*)([\w-]+)\s*[:=]\s*", re.ASCII)
+_LOGINS = frozenset({"-u", "--user"})
 _LOGIN = re.compile(r"((?<!\S)(?:-u|--user)[=\s]+['\"]?)[^\s:'\"/]+:[^\s'\"]+")
 _BEHIND = re.compile(r"([?#]).*", re.DOTALL)
 _USER = re.compile(r"(://)[^\s/?#'\"]*@")
@@ -111,6 +115,27 @@ def masked_address(text: str) -> str:
     return _BEHIND.sub(rf"\1{MASK}", shown)
 
 
+def masked_arguments(arguments: Sequence[str]) -> str:
+    """A command as it would be typed. What stands behind a secret option, or behind the name of a secret in the same
+    argument (`Cookie: a=b; c=d`), is masked whole, whatever it is."""
+    shown: list[str] = []
+    before = ""
+    for argument in arguments:
+        named = _NAMED.match(argument)
+        if _is_option(before) or (before in _LOGINS and ":" in argument):
+            shown.append(MASK)
+        elif named is not None and is_secret(named[2].lower()):
+            shown.append(named[0] + MASK)
+        else:
+            shown.append(masked_command(argument))
+        before = argument
+    return shlex.join(shown)
+
+
+def _is_option(argument: str) -> bool:
+    return argument.startswith("-") and is_secret(argument.lstrip("-").lower())
+
+
 def masked_command(text: str) -> str:
-    """A command line, with the values behind secret options, variables, fields and parameters masked."""
+    """Words of a command, with the values behind secret options, variables, fields and parameters masked."""
     return _USER.sub(rf"\1{MASK}@", _LOGIN.sub(rf"\1{MASK}", _WORDS.sub(rf"\1{MASK}", text)))

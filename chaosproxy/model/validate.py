@@ -42,6 +42,7 @@ _AUTHORITY = re.compile(  # RFC 3986 section 3.2 without userinfo (RFC 9110 sect
 
 _SPEAKS = re.compile(rb"[A-Z]{1,20}(?= )|HTTP/[0-9.]{1,5}(?: [0-9]{1,3}(?![^ ]))?|SSH-[0-9.]{1,4}")
 _NO_NAME = re.compile(rb"(?<=.)[\0\t\r\n :=]", re.DOTALL)
+_QUERY = re.compile(rb"[?#]")
 _USERINFO = re.compile(rb"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//|(?!/))[^/]*@")
 
 
@@ -167,9 +168,9 @@ def show_name(name: bytes) -> str:
 
 def _public(target: bytes) -> str:
     """Without its query, and without user information."""
-    before, mark, _ = _USERINFO.sub(rb"\1***@", target).partition(b"?")
-    before, hash_, _ = before.partition(b"#")
-    return show(before + (hash_ or mark) + (b"..." if hash_ or mark else b""))
+    found = _QUERY.search(target)  # first: an @ in it makes no user information of what stands before
+    before, mark = (target, b"") if found is None else (target[: found.start()], found[0] + b"...")
+    return show(_USERINFO.sub(rb"\1***@", before) + mark)
 
 
 def show(text: bytes) -> str:

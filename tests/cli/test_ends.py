@@ -47,6 +47,23 @@ def test_one_that_comes_before_the_run_listens_is_found_there(ends):
     assert ends.count == 2
 
 
+def test_what_takes_long_behind_the_run_is_ended_by_one_that_came_when_it_was_taken_down(ends, monkeypatch):
+    ends.hold()
+
+    async def main():
+        with ends.listening():
+            pass
+
+    trio.run(main)
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
+    assert ends.count == 0
+    ends.over()
+    assert ends.count == 1
+    monkeypatch.setattr(module, "LONG", -1.0)
+    with pytest.raises(SystemExit):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
 def test_what_takes_long_behind_the_last_exchange_is_ended_too(ends, monkeypatch):
     ends.hold()
     ends.close()

@@ -112,6 +112,22 @@ def test_cancelling_what_is_being_answered_is_no_flood(server):
     assert server.session.closing is None
 
 
+@pytest.mark.parametrize("late", [1, 4000])
+def test_giving_back_what_was_taken_is_no_flood_however_small_and_late(server, late):
+    server.bytewise = False
+    server.feed(server.headers(1, GET, end=True))
+    server.session.send(1, [ResponseHead(200)])
+    for _ in range(4):
+        taken = 0
+        while taken < late:
+            server.session.send(1, [Data(b"0123456789abcdef")])
+            server.session.outgoing()
+            taken += 1
+        for _ in range(taken):
+            server.feed(frame(WINDOW, 0, 1, four(16)) + frame(WINDOW, 0, 0, four(16)))
+    assert server.session.closing is None
+
+
 def test_resets_that_cross_our_own_endings_are_no_flood(server):
     server.bytewise = False
     for stream in range(1, 4001, 2):

@@ -2,7 +2,14 @@
 
 import pytest
 
-from chaosproxy.model.mask import masked_address, masked_command, masked_headers, masked_query, masked_target
+from chaosproxy.model.mask import (
+    masked_address,
+    masked_arguments,
+    masked_command,
+    masked_headers,
+    masked_query,
+    masked_target,
+)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +64,24 @@ def test_a_name_however_long():
 )
 def test_a_command(written, kept):
     assert masked_command(written) == kept
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kept"),
+    [
+        (["curl", "-H", "Authorization: Token r8_S"], "curl -H 'Authorization: ***'"),
+        (["curl", "-H", "Cookie: session=S; b=S"], "curl -H 'Cookie: ***'"),
+        (["curl", "-H", "Ocp-Apim-Subscription-Key: S"], "curl -H 'Ocp-Apim-Subscription-Key: ***'"),
+        (["a", "--password", "a&S; S"], "a --password '***'"),
+        (["a", "--api-key=a S"], "a '--api-key=***'"),
+        (["curl", "-u", "me:S S", "http://h/"], "curl -u '***' http://h/"),
+        (["a", "http://me:S@h/?key=S"], "a 'http://***@h/?key=***'"),
+        (["sh", "-c", "curl -H 'Cookie: S' h"], """sh -c 'curl -H '"'"'Cookie: ***'"'"' h'"""),
+        (["python", "client.py", "--stream", "a:b"], "python client.py --stream a:b"),
+    ],
+)
+def test_a_command_argument_by_argument(arguments, kept):
+    assert masked_arguments(arguments) == kept
 
 
 @pytest.mark.parametrize("long", ["x" * 300_000, "-" * 300_000, "token " * 50_000, "-u " * 100_000, "://" * 100_000])

@@ -169,6 +169,22 @@ def test_what_is_shown_of_a_peer_is_short_and_printable():
     assert len(text) < 80
 
 
+@pytest.mark.parametrize(
+    ("target", "shown"),
+    [
+        (b"http://h?x=a@b&key=SECRET#f", "http://h?..."),
+        (b"h?x=a@b&key=SECRET", "h?..."),
+        (b"h#a@SECRET", "h#..."),
+        (b"http://u:SECRET@h?x=a@b", "***@h"),
+        (b"u:SECRET@h/p", "***@h/p"),
+    ],
+)
+def test_of_a_target_neither_user_information_nor_a_query_is_shown(target, shown):
+    problem = target_problem(b"GET", target)
+    assert problem is not None
+    assert f"'{shown}'" in problem
+
+
 def test_of_many_fields_the_first_that_is_wrong_is_named():
     sound = ((b"a", b"b"), (b"c", b""))
     assert fields_problem(sound) is None
