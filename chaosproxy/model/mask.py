@@ -41,7 +41,7 @@ _WORDS = re.compile(
     r"[^\s'\"&;]+",
     re.IGNORECASE | re.ASCII,
 )
-_NAMED = re.compile(r"(-*)([\w-]+)\s*[:=]\s*", re.ASCII)
+_NAMED = re.compile(r"-*+(\w[\w-]*+)\s*+[:=]\s*", re.ASCII)
 _LOGINS = frozenset({"-u", "--user"})
 _LOGIN = re.compile(r"((?<!\S)(?:-u|--user)[=\s]+['\"]?)[^\s:'\"/]+:[^\s'\"]+")
 _BEHIND = re.compile(r"([?#]).*", re.DOTALL)
@@ -124,7 +124,7 @@ def masked_arguments(arguments: Sequence[str]) -> str:
         named = _NAMED.match(argument)
         if _is_option(before) or (before in _LOGINS and ":" in argument):
             shown.append(MASK)
-        elif named is not None and is_secret(named[2].lower()):
+        elif named is not None and is_secret(named[1].lower()):
             shown.append(named[0] + MASK)
         else:
             shown.append(masked_command(argument))
