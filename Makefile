@@ -91,7 +91,7 @@ fuzz:
 	@$(FUZZ)/bin/python -c 'import atheris, chaosproxy' 2>/dev/null || $(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check -e . atheris || { echo "atheris cannot be installed: nothing can be fuzzed here"; exit 1; }
 	$(FUZZ)/bin/python -m tests.fuzz $(FUZZ_ARGS)
 
-# A million exchanges over sockets, some twenty minutes; thousands of streams, of connections and in a queue, five minutes. Each
+# A million exchanges over sockets, some twelve minutes; thousands of streams, of connections and in a queue, five minutes. Each
 # writes its rows of the page that `make security` makes.
 soak: install
 	$(BIN)/python -m tests.soak $(SOAK_ARGS)

@@ -1,5 +1,5 @@
 """`python -m tests.soak`: exchanges of all kinds over real sockets, the proxy, the origin and the clients in processes of their
-own, and what the proxy holds meanwhile. A million takes some twenty minutes of two processors.
+own, and what the proxy holds meanwhile. A million takes some twelve minutes of two processors.
 
 `--exchanges 100000`, or as many as `--seconds` allow. It writes its row of `docs/security/held.json` (`--dry`: only shows it),
 and its exit status is 1 where something has grown or two counts differ.

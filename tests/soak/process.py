@@ -65,12 +65,11 @@ class Running:
 
 
 def enough(descriptors: int) -> None:
-    """Let this process, and those that it starts, have so many. TooFewError if they may not."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < descriptors:
-        if hard != resource.RLIM_INFINITY and hard < descriptors:
-            raise TooFewError(f"needs {descriptors} descriptors, and may have {hard} (ulimit -Hn)")
-        resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, hard))
+    """Let this process, and those that it starts, have as many as they may. TooFewError if those are fewer."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < descriptors:
+        raise TooFewError(f"needs {descriptors} descriptors, and may have {hard} (ulimit -Hn)")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard != resource.RLIM_INFINITY else descriptors, hard))
 
 
 @contextlib.contextmanager
