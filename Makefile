@@ -61,8 +61,8 @@ bench: install
 mutants: install
 	$(BIN)/python -m tests.mutation $(MUTANTS_ARGS)
 
-# Five minutes; `docs/testing.md` says what it is for. Behind the packages' own tests stand those that alone reach some of their
-# lines. In one process: what pytest loads with its plugins is counted too.
+# Three to seven minutes; `docs/testing.md` says what it is for. Behind the packages' own tests stand those that alone
+# reach some of their lines. In one process: what pytest loads with its plugins is counted too.
 COVERED := chaosproxy/model/*,chaosproxy/framing/*,chaosproxy/chain/*,chaosproxy/faults/*,chaosproxy/scenario/*,chaosproxy/presets/*
 COVERING := tests/model tests/framing tests/chain tests/faults tests/scenario tests/presets tests/judging tests/journal tests/testing tests/errors \
 	tests/virtual/test_lane.py tests/virtual/test_expectations.py \

@@ -100,3 +100,8 @@ def test_variables_in_a_python_structure():
 def test_the_process_environment_is_the_default(monkeypatch):
     monkeypatch.setenv("CHAOSPROXY_TEST_NAME", "from-outside")
     assert load("version: 1\nname: ${CHAOSPROXY_TEST_NAME}\n").name == "from-outside"
+
+
+def test_what_a_variable_stands_for_is_not_in_the_scenarios_repr():
+    found = load("version: 1\nname: x\nfaults: [{headers: {set: {a: '${KEY}'}}}]\n", env={"KEY": "canary-31"})
+    assert repr(found) == "<scenario 'x': 1 rule>"
