@@ -56,6 +56,14 @@ class Lazy(click.Group):
             ctx.fail(f"no such command {args[0]!r}; there are: {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except BrokenPipeError:  # by `--help`, which is shown here
+            raise click.exceptions.Exit(_LEFT) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)

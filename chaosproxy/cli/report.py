@@ -88,6 +88,8 @@ class _Problems:
 @contextlib.contextmanager
 def _opened(journal: Path) -> Iterator[BinaryIO]:
     """For reading more than once: of a pipe there is a copy."""
+    if str(journal) == "-" and sys.stdin is None:
+        raise UsageError("cannot read the journal -: stdin is closed")
     with contextlib.ExitStack() as stack:
         try:
             file: BinaryIO = sys.stdin.buffer if str(journal) == "-" else stack.enter_context(journal.open("rb"))
