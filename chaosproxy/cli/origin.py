@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chaosproxy.cli.ends import Ends
-from chaosproxy.cli.ready import check, ready_file
+from chaosproxy.cli.ready import check_ready, ready_file
 from chaosproxy.proxy.address import parse_listen
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def command(
         from chaosproxy.origin.serving import OriginOptions, serving  # noqa: PLC0415 - likewise
 
         host, port = parse_listen(listen)
-        check(ready_file)
+        check_ready(ready_file)
         saying = Saying()
         # What its HTTP server says of its clients: in lines of ours.
         log_to(saying.err, logging.WARNING)

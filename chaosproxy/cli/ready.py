@@ -1,4 +1,8 @@
-"""The ready file: written whole when all listeners accept, removed at exit."""
+"""The ready file: written whole when all listeners accept, removed at exit.
+
+Rules: one that another process has left is gone before anything is begun, so that nobody waits for that; at exit only what
+we have written ourselves is removed.
+"""
 
 import contextlib
 import json
@@ -8,6 +12,10 @@ from pathlib import Path
 
 from chaosproxy import files
 from chaosproxy.errors import UsageError
+
+_FIELDS = {"url", "urls", "admin", "pid", "ca"}
+_MOST = 1024 * 1024
+"""Bytes of a ready file, with room to spare."""
 
 
 def check(path: Path | None, what: str = "the ready file") -> None:
@@ -22,30 +30,51 @@ def check(path: Path | None, what: str = "the ready file") -> None:
         raise UsageError(f"cannot write {what} {path}: {files.LINKED}")
 
 
+def check_ready(path: Path | None) -> None:
+    """`check`; and what a process that was killed has left there is taken away."""
+    check(path)
+    if path is not None and _is_one(_content(path)):
+        _remove(path)
+
+
 @contextlib.contextmanager
 def ready_file(path: Path | None, urls: list[str], ca: Path | None = None) -> Iterator[Callable[[], None]]:
-    """Yields what writes the file, whole at once; removes it at the end. What one that was killed has left is gone first."""
-    part = None if path is None else path.with_name(path.name + ".part")
+    """Yields what writes the file, whole at once; removes it at the end, if it is still that one."""
+    ready = {"url": urls[0], "urls": urls, "admin": None, "pid": os.getpid(), "ca": str(ca) if ca else None}
+    text = json.dumps(ready) + "\n"
 
     def announce() -> None:
-        if path is None or part is None:
+        if path is None:
             return
-        ready = {"url": urls[0], "urls": urls, "admin": None, "pid": os.getpid(), "ca": str(ca) if ca else None}
         try:
-            files.write(path, [json.dumps(ready) + "\n"])
+            files.write(path, [text])
         except OSError as error:
             raise UsageError(f"cannot write the ready file {path}: {error.strerror}") from error
 
-    _remove(path)
     try:
         yield announce
     finally:
-        _remove(path, part)
+        if path is not None and _content(path) == text.encode():
+            _remove(path)
 
 
-def _remove(*paths: Path | None) -> None:
-    """Those that are there; a directory that has been taken away, or made read-only, is no reason to fail."""
-    for path in paths:
-        with contextlib.suppress(OSError):
-            if path is not None:
-                path.unlink()
+def _content(path: Path) -> bytes:
+    """Empty where there is no regular file, or none that can be read."""
+    try:
+        return b"" if path.is_symlink() else files.read(path, _MOST)
+    except OSError:
+        return b""
+
+
+def _is_one(content: bytes) -> bool:
+    try:
+        ready = json.loads(content)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(ready, dict) and ready.keys() == _FIELDS
+
+
+def _remove(path: Path) -> None:
+    """A directory that has been taken away, or made read-only, is no reason to fail."""
+    with contextlib.suppress(OSError):
+        path.unlink()

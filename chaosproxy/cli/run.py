@@ -8,7 +8,7 @@ import click
 
 from chaosproxy.cli.ends import Ends
 from chaosproxy.cli.own_faults import own_faults
-from chaosproxy.cli.ready import check
+from chaosproxy.cli.ready import check_ready
 from chaosproxy.errors import UsageError
 from chaosproxy.model.units import duration
 
@@ -144,7 +144,7 @@ def _run(ends: Ends, given: dict[str, object]) -> int:
         raise UsageError("run needs --upstream URL (or CHAOSPROXY_UPSTREAM), the server behind it: http://HOST:PORT")
     if options.ca_out and options.tls != "auto":
         raise UsageError("--ca-out goes with --tls auto")
-    check(options.ready_file)
+    check_ready(options.ready_file)
     if options.report:
         from chaosproxy.cli.saving import check_reports  # noqa: PLC0415 - loaded by whoever wants a report
 
