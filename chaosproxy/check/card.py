@@ -151,7 +151,7 @@ class Examination:
     def so_far(self) -> Card:
         """The card of those that are judged: all, or what whoever has ended it has left."""
         judged = [self._results[case.id] for case in self.cases if case.id in self._results]
-        return Card(self.suite, tuple(self._compared(result) for result in judged))
+        return Card(self.suite, tuple(self._compared(self._believed(result)) for result in judged))
 
     async def _beside_others(self, case: Case, limiter: trio.CapacityLimiter) -> None:
         async with limiter:
@@ -195,12 +195,16 @@ class Examination:
         return result.judged.verdict in OF_TIME and result.observed.late >= given * SHARE
 
     def _settled(self, result: Result) -> Result:
-        """Of a case that was run again, alone."""
+        """Of a case that is not run again."""
         if result.observed is None or not self._doubtful(result):
             return result
         late = show_duration(round(result.observed.late, 2))
         seen = f"the machine was too busy to judge ({late} late): {result.judged.seen}"
         return replace(result, judged=replace(result.judged, good=None, seen=seen))
+
+    def _believed(self, result: Result) -> Result:
+        """Ended before it could be run again, a doubtful case is no verdict on the client."""
+        return result if result.case.id in BASELINES else self._settled(result)
 
     def _compared(self, result: Result) -> Result:
         """With the case that it is like."""

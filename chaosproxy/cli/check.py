@@ -17,8 +17,9 @@ import click
 from chaosproxy.cli.ready import check
 from chaosproxy.cli.run import DurationType
 from chaosproxy.cli.until_ended import run
-from chaosproxy.errors import UsageError
+from chaosproxy.errors import Error, UsageError
 from chaosproxy.model.mask import masked_arguments
+from chaosproxy.model.shown import message
 from chaosproxy.model.units import ENDLESS, counted, show_duration
 
 if TYPE_CHECKING:
@@ -184,9 +185,8 @@ def _examined(options: CheckOptions, cases: tuple["Case", ...]) -> "Card":
 
     limits = Limits(options.patience, timeout=options.timeout)
     jobs = options.jobs or (len(cases) if options.suite == "slow" else max(2, os.cpu_count() or 2))
-    client = Command(options.command)
     with _progress() as progress:
-        examination = Examination(client, cases, options.suite, limits, max(1, jobs), options.tls, progress)
+        examination = Examination(Command(options.command), cases, options.suite, limits, jobs, options.tls, progress)
         return _card(examination, options, masked_arguments(options.command))
 
 
@@ -195,11 +195,16 @@ def _card(examination: "Examination | GatewayExamination", options: CheckOptions
     try:
         return replace(run(examination.run), client=client)
     except (click.Abort, click.exceptions.Exit):
+        _clear_line()
         done = examination.so_far
         click.echo(f"ended after {len(done.results)} of {counted(len(examination.cases), 'case')}", err=True)
         if done.results:
             compared = replace(options, baseline=None) if options.write_baseline else options
-            _say(_known(compared, replace(done, client=client)), options)
+            try:
+                _say(_known(compared, replace(done, client=client)), options)
+            except (Error, OSError) as error:  # the exit status is that of the signal all the same
+                if not isinstance(error, BrokenPipeError):
+                    click.echo(message(f"chaosproxy: {error}"), err=True)
         raise
 
 
@@ -284,6 +289,12 @@ def _progress() -> Iterator[Callable[["Progress"], None]]:
             line = f"{progress.done} of {progress.of}, {progress.left:.0f} s left: {progress.case}"
             click.echo(f"\r\x1b[K{line[:79]}", nl=False, err=True)
 
-    yield tell
+    try:
+        yield tell
+    finally:
+        _clear_line()
+
+
+def _clear_line() -> None:
     if sys.stderr.isatty():
         click.echo("\r\x1b[K", nl=False, err=True)

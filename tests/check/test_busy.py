@@ -41,3 +41,20 @@ def test_a_bad_verdict_is_doubted_where_the_machine_was_late_for_what_the_client
     else:
         assert judged.good is None
         assert "the machine was too busy to judge" in judged.seen
+
+
+def test_a_card_that_is_ended_before_it_could_ask_once_more_believes_nothing_doubtful(monkeypatch):
+    monkeypatch.setattr(Lateness, "since", lambda *_: 0.3)
+
+    def ask(url):
+        raise TimeoutError(url)
+
+    def end(_progress):
+        raise RuntimeError("ended")
+
+    examination = Examination(InProcess(ask), [replace(STEADY, id="another", silence="0s")], progress=end)
+    with pytest.raises(BaseExceptionGroup):
+        trio.run(examination.run)
+    (result,) = examination.so_far.results
+    assert result.judged.good is None
+    assert "the machine was too busy to judge" in result.judged.seen
