@@ -73,6 +73,7 @@ class Measuring:
     jobs: int = 1
     done: int = 0
     all: int = 0
+    leavings: dict[int, Leaving] = field(default_factory=dict)
 
     async def measure(self) -> Observed:
         """Everything that is to be seen. UnavailableError if a hop cannot be reached."""
@@ -90,7 +91,7 @@ class Measuring:
         plan = self.plan
         if not all((number, Variant.PLAIN) in self.answers for number in range(len(plan.hops))):
             return None
-        return Observed(plan.hops, self.answers, self.paces, {}, plan.limit)
+        return Observed(plan.hops, self.answers, self.paces, self.leavings, plan.limit)
 
     async def _run(self) -> Observed:
         plan = self.plan
@@ -116,8 +117,9 @@ class Measuring:
         if plan.probe is not None:
             hop, name = plan.probe
             counter = Counter(self._peer(hop), hop.address.authority, hop.target, name)
-        leavings = {} if counter is None or not plan.leaves else await self._leave(counter, server is not None)
-        return Observed(plan.hops, self.answers, self.paces, leavings, plan.limit)
+        if counter is not None and plan.leaves:
+            await self._leave(counter, server is not None)
+        return Observed(plan.hops, self.answers, self.paces, self.leavings, plan.limit)
 
     def _again(self, variant: Variant, number: int) -> bool:
         """Whether it is worth another round."""
@@ -155,17 +157,15 @@ class Measuring:
         plain = Question(question.method, without(question.headers, (b"accept-encoding",)))
         return await ask(self._peer(hop), plain.head(hop, body, more), body, self.plan.limit, other="lines")
 
-    async def _leave(self, counter: Counter, ours: bool) -> dict[int, Leaving]:
+    async def _leave(self, counter: Counter, ours: bool) -> None:
         question = self.plan.question
         knobs = _knobs(LEFT) if ours and self.paces else ()
-        seen: dict[int, Leaving] = {}
         for number, hop in enumerate(self.plan.hops):
             self.told(self.done, self.all, f"{hop.name or hop.url}, a client that leaves")
             head = question.head(hop, question.body, knobs)
             left = await leave(self._peer(hop), head, question.body, counter, LEFT.gap if knobs else 0.0)
             if left is not None:
-                seen[number] = left
-        return seen
+                self.leavings[number] = left
 
     def _peer(self, hop: Hop) -> Peer:
         """Made once; UsageError if what it takes cannot be read."""

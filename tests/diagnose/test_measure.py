@@ -9,8 +9,8 @@ from chaosproxy.diagnose.assess import assess
 from chaosproxy.diagnose.causes import Cause
 from chaosproxy.diagnose.change import Trouble
 from chaosproxy.diagnose.leaving import number
-from chaosproxy.diagnose.measure import Plan, measure
-from chaosproxy.diagnose.observed import Variant
+from chaosproxy.diagnose.measure import Measuring, Plan, measure
+from chaosproxy.diagnose.observed import Leaving, Variant
 from chaosproxy.diagnose.question import Question, hops
 from chaosproxy.errors import UnavailableError
 from chaosproxy.testing.peers import Ending, Pause, origin
@@ -131,6 +131,24 @@ async def test_a_server_that_counts_its_work_says_whether_it_is_told(tells, monk
         observed = await measure(plan)
         nursery.cancel_scope.cancel()
     assert (observed.leavings[0].ended is not None) == tells
+
+
+async def test_who_ends_it_is_told_what_was_known_of_clients_that_leave(monkeypatch):
+    known = [Leaving(None, 0.4)]
+
+    async def leave(*_):
+        if not known:
+            raise RuntimeError("ended")
+        return known.pop()
+
+    monkeypatch.setattr("chaosproxy.diagnose.measure.leave", leave)
+    async with origin(STREAM) as served:
+        asked = hops([served.url, f"{served.url}/two"])
+        plan = Plan(hops=asked, question=Question("GET"), times=1, probe=(asked[0], "running"))
+        measuring = Measuring(plan, lambda *_: None)
+        with pytest.raises(RuntimeError, match="ended"):
+            await measuring.measure()
+    assert list(measuring.so_far.leavings) == [0]
 
 
 @pytest.mark.parametrize(
