@@ -33,6 +33,9 @@ from chaosproxy.report.verdicts import verdicts
 from chaosproxy.scenario.schema import TRANSPARENT, Scenario
 from chaosproxy.wire import dial as dialling
 
+_GRANTED = (65536, 10240)
+"""Descriptors to ask for where the most is not granted: the second is what macOS allows any process."""
+
 
 def serve(options: RunOptions, ends: Ends) -> int:
     """Run until a signal; the exit status."""
@@ -47,9 +50,11 @@ def _take_descriptors() -> None:
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - not everywhere
 
-        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        with contextlib.suppress(OSError, ValueError):  # macOS names a limit that it does not grant
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        for wanted in (most, *(number for number in _GRANTED if number > now)):
+            with contextlib.suppress(OSError, ValueError):  # macOS names a limit that it does not grant
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+                return
 
 
 class _Run:
@@ -84,8 +89,7 @@ class _Run:
             self.complain(str(warning))
         if options.speed != 1 and _times_out(self.scenario):
             self.complain("--speed does not change the pace of the upstream: timeouts meet it at full speed")
-        if options.tls:
-            write_no_core()
+        write_no_core()
         server_tls, ca = self.parts.server_tls()
         journal = Journal(options.journal_limit)
         file = None
@@ -123,7 +127,7 @@ class _Run:
         else:
             click.echo(verdicts(judged.each, journal.exchanges) or "ok      nothing is expected")
         if journal.dropped:
-            self.complain(f"judged without the first {journal.dropped} exchanges, which were dropped from memory")
+            self.complain(f"judged without the first {journal.dropped} exchanges, which are no longer kept in memory")
         return 0 if judged.good else 1
 
     async def _listen(self, server_tls: ssl.SSLContext | None, journal: Journal, ca: Path | None) -> None:
@@ -204,7 +208,8 @@ def _ending(running: int, grace: float) -> str:
 def _served(journal: Journal, limit: int) -> str:
     text = f"ended; {counted(journal.total, 'exchange')}"
     if journal.dropped:
-        text += f", of which the first {journal.dropped} were dropped from memory (--journal-limit {limit})"
+        text += f", of which the first {journal.dropped} are no longer kept in memory"
+        text += f" (--journal-limit {limit}, or large heads)"
     return text
 
 

@@ -85,12 +85,12 @@ class OpenProxy:
 
     @property
     def exchanges(self) -> list[ExchangeRecord]:
-        """The finished exchanges, oldest first: the latest `journal_limit` of them."""
+        """The finished exchanges, oldest first: the latest `journal_limit` of them, fewer where their heads are large."""
         return self._finished.records
 
     @property
     def dropped(self) -> int:
-        """How many finished exchanges were let go because more than `journal_limit` came."""
+        """How many finished exchanges are no longer kept: more than `journal_limit` came, or their heads took too much memory."""
         return self._finished.dropped
 
     @property

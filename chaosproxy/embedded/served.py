@@ -66,7 +66,7 @@ class ServedProxy:
 
     @property
     def dropped(self) -> int:
-        """How many finished exchanges were let go because more than `journal_limit` came."""
+        """How many finished exchanges are no longer kept: more than `journal_limit` came, or their heads took too much memory."""
         self._thread.check()
         return self._finished.dropped
 
