@@ -101,8 +101,9 @@ load: install
 	$(BIN)/python -m tests.soak.load $(LOAD_ARGS)
 	$(BIN)/python -m docs.security
 
-# The clients have an environment of their own, in .venv-clients; fifty minutes on two processors with `MATRIX_ARGS="--jobs 5"`. `--missing` goes on where a run
-# was broken off, a row's name runs that row alone; `--suite slow` is ten minutes more, without time-outs.
+# The clients have an environment of their own, in .venv-clients; fifty minutes on two processors with
+# `MATRIX_ARGS="--jobs 5"`. `--missing` goes on where a run was broken off, a row's name runs that row alone;
+# `--suite slow` is ten minutes more, without time-outs.
 client-matrix: install
 	$(BIN)/python -m docs.matrix $(MATRIX_ARGS)
 
