@@ -134,7 +134,7 @@ def _plan(
 def _data(given: str | None) -> bytes | None:
     if given is None or not given.startswith("@"):
         return None if given is None else os.fsencode(given)
-    if given == "5574 5574" and sys.stdin is None:
+    if given == "@-" and sys.stdin is None:
         raise UsageError("cannot read -: stdin is closed")
     try:
         with contextlib.ExitStack() as stack:
