@@ -32,13 +32,14 @@ def read(file: Path) -> Mapping[str, str]:
     return known
 
 
-def write(file: Path, card: Card) -> None:
-    """The bad cases of a card. UnavailableError if it cannot be written."""
+def write(file: Path, card: Card) -> Mapping[str, str]:
+    """The bad cases of a card, as `read` gives them. UnavailableError if it cannot be written."""
     known = {result.case.id: result.judged.verdict for result in card.results if result.judged.good is False}
     try:
         files.write(file, [json.dumps({"version": VERSION, "known": known}, indent=2) + "\n"])
     except OSError as error:
         raise UnavailableError(f"cannot write the baseline {file}: {error.strerror}") from error
+    return known
 
 
 def accepted(card: Card, known: Mapping[str, str]) -> Card:

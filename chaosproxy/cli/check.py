@@ -7,7 +7,7 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,6 +55,8 @@ class CheckOptions:
     listen: str
     path: str
     command: tuple[str, ...]
+    known: Mapping[str, str] | None = None
+    """What `baseline` says, which may be a pipe."""
 
 
 class SuiteFirst(click.Command):
@@ -143,7 +145,7 @@ def command(ctx: click.Context, /, **given: object) -> int:
     if options.listed:
         click.echo("".join(listed(cases)), nl=False)
         return 0
-    _check(options)
+    options = _check(options)
     _some(cases)
     return _say(_known(options, _examined(options, cases)), options)
 
@@ -154,8 +156,8 @@ def _some(cases: tuple["Case", ...]) -> None:
         raise UsageError("no case is left; `--list` has those that are chosen")
 
 
-def _check(options: CheckOptions) -> None:
-    """UsageError for what could only fail later."""
+def _check(options: CheckOptions) -> CheckOptions:
+    """With what the baseline says. UsageError for what could only fail later."""
     if options.gateway is None and not options.command:
         raise UsageError("no command: write `chaosproxy check quick -- COMMAND ...`")
     if options.gateway is not None and options.command:
@@ -175,7 +177,8 @@ def _check(options: CheckOptions) -> None:
     if options.baseline is not None and not options.write_baseline:
         from chaosproxy.check.baseline import read  # noqa: PLC0415 - for whoever has one
 
-        read(options.baseline)
+        return replace(options, known=read(options.baseline))
+    return options
 
 
 def _examined(options: CheckOptions, cases: tuple["Case", ...]) -> "Card":
@@ -213,9 +216,8 @@ def _known(options: CheckOptions, card: "Card") -> "Card":
         return card
     from chaosproxy.check import baseline  # noqa: PLC0415 - for whoever has one
 
-    if options.write_baseline:
-        baseline.write(options.baseline, card)
-    return baseline.accepted(card, baseline.read(options.baseline))
+    known = options.known
+    return baseline.accepted(card, baseline.write(options.baseline, card) if known is None else known)
 
 
 def _say(card: "Card", options: CheckOptions) -> int:
@@ -251,7 +253,7 @@ def _gateway(options: CheckOptions, url: str) -> int:
     if options.listed:
         click.echo("".join(listed(cases)), nl=False)
         return 0
-    _check(options)
+    options = _check(options)
     _some(cases)
     address = parse_upstream(url, "--gateway")
     card = _card(GatewayExamination(address, options.listen, options.path, cases), options, url)

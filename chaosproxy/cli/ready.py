@@ -20,7 +20,7 @@ _MOST = 1024 * 1024
 
 def check(path: Path | None, what: str = "the ready file") -> None:
     """UsageError if it cannot be written there; before anything is begun for it."""
-    if path and not os.access(path.absolute().parent, os.W_OK):
+    if path and not files.is_our_own(path) and not os.access(path.absolute().parent, os.W_OK):
         raise UsageError(f"cannot write {what} {path}: no such directory, or not writable")
     try:
         linked = path is not None and files.is_refused_link(path)
@@ -59,9 +59,9 @@ def ready_file(path: Path | None, urls: list[str], ca: Path | None = None) -> It
 
 
 def _content(path: Path) -> bytes:
-    """Empty where there is no regular file, or none that can be read."""
+    """Empty where there is no regular file, or none that can be read, or one of our own descriptors."""
     try:
-        return b"" if path.is_symlink() else files.read(path, _MOST)
+        return b"" if path.is_symlink() or files.is_our_own(path) else files.read(path, _MOST)
     except OSError:
         return b""
 

@@ -4,6 +4,7 @@ Must not know: what is said.
 """
 
 import contextlib
+import os
 import sys
 from typing import TextIO
 
@@ -22,6 +23,13 @@ class Saying:
 
     def __init__(self) -> None:
         self._out, self._err = outlets_of(sys.stdout, sys.stderr)
+
+    def outlet(self, descriptor: int) -> Outlet:
+        """To another descriptor; ours where that leads to the same place, so that no line gets into another."""
+        for one in (self._out, self._err):
+            if one is not None and os.path.sameopenfile(one.descriptor, descriptor):
+                return one
+        return Outlet(descriptor)
 
     def out(self, text: str) -> None:
         """One line to stdout."""
@@ -43,6 +51,8 @@ class Saying:
                 outlet.finish(LAST)
                 if outlet.lost:
                     self.complain(f"{counted(outlet.lost, 'line')} left out of {name}, which nobody read")
+        if self._err is not None:
+            self._err.finish(LAST)
 
 
 def _say(outlet: Outlet | None, stream: TextIO, text: str) -> None:

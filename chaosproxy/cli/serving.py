@@ -17,7 +17,6 @@ from chaosproxy.cli.logs import log_to
 from chaosproxy.cli.ready import ready_file
 from chaosproxy.cli.run import RunOptions
 from chaosproxy.cli.saying import Saying
-from chaosproxy.embedded.outlet import Outlet
 from chaosproxy.embedded.parts import Parts, running
 from chaosproxy.errors import UnavailableError, UpstreamFault, UsageError
 from chaosproxy.journal.journal import Journal
@@ -94,7 +93,7 @@ class _Run:
         journal = Journal(options.journal_limit)
         file = None
         if options.journal:
-            file = JournalFile(options.journal, self.complain, Outlet)
+            file = JournalFile(options.journal, self.complain, self.saying.outlet)
             journal.listen(file)
         if not options.quiet:
             journal.listen(self._say_json if options.json else self._say_line)

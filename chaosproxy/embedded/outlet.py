@@ -4,11 +4,12 @@ What is not taken at once is kept, up to ROOM, and written by a thread that is t
 more is left out, a line whole or not at all, and counted. Must not know: what a line says.
 """
 
+import contextlib
 import os
 import select
 import stat
-import sys
 import threading
+import time
 from collections import deque
 
 ROOM = 1024 * 1024
@@ -27,6 +28,8 @@ class Outlet:
         self.descriptor = descriptor
         # Of a file on a disk there is no reader, and no system can tell whether it would wait.
         self._read = os.name == "posix" and not stat.S_ISREG(os.fstat(descriptor).st_mode)
+        # A terminal that is said to be writable may take one byte and wait with the second.
+        self._by_thread = self._read and os.isatty(descriptor)
         self._changed = threading.Condition()
         self._waiting: deque[bytes] = deque()
         self._size = 0
@@ -43,58 +46,90 @@ class Outlet:
             if self._failed is not None:
                 error, self._failed = self._failed, None
                 raise error
-            rest = line if self._writing or self._over else self._at_once(line)
+            rest = line if self._waiting or self._over or self._by_thread else self._at_once(line)
             if not rest:
                 return
-            if self._over or (self._writing and self._size + len(line) > ROOM):
+            if self._over or (self._waiting and self._size + len(line) > ROOM):
                 self.lost += 1
                 return
             self._waiting.append(rest)
             self._size += len(rest)
-            if not self._writing:
-                self._writing = True
-                threading.Thread(target=self._go_on, name="chaosproxy output", daemon=True).start()
+            self._start()
 
     def finish(self, within: float) -> None:
-        """Wait so many seconds for a slow reader; what it has not taken then is lost. The descriptor may be closed now."""
+        """Wait so many seconds for a slow reader, and two looks; what it has not taken then is lost. The descriptor may be
+        closed now."""
         with self._changed:
-            if not self._changed.wait_for(lambda: not self._writing, within):
+            if self._waiting:
+                self._start()
+            self._changed.wait_for(lambda: not self._writing, within)
+            if self._waiting:
                 self._over = True
                 self._lose()
+                self._changed.wait_for(lambda: not self._writing, 2 * LOOK)  # it sees that; on a terminal it may not
 
     def _at_once(self, line: bytes) -> bytes:
         """What is left of it."""
         done = 0
-        while done < len(line) and (not self._read or _takes(self.descriptor, 0)):
-            done += os.write(self.descriptor, line[done : done + PART] if self._read else line[done:])
+        with contextlib.suppress(BlockingIOError):  # whom we share it with has made it so
+            while done < len(line) and (not self._read or _takes(self.descriptor, 0)):
+                done += os.write(self.descriptor, line[done : done + PART] if self._read else line[done:])
         return line[done:]
 
-    def _go_on(self) -> None:
-        """The thread."""
-        while True:
-            takes = _takes(self.descriptor, LOOK)
-            with self._changed:
-                if takes and self._waiting:
-                    self._put()
-                if not self._waiting:
-                    self._writing = False
-                    self._changed.notify_all()
-                    return
-
-    def _put(self) -> None:
-        """What the reader takes of the first line."""
-        line = self._waiting[0]
-        try:
-            written = os.write(self.descriptor, line[:PART])
-        except OSError as error:
-            self._failed = error
-            self._lose()
+    def _start(self) -> None:
+        """The thread, if there is none; where no thread can be had the lines wait for the next one to try again."""
+        if self._writing:
             return
-        self._size -= written
-        if written < len(line):
-            self._waiting[0] = line[written:]
-        else:
-            self._waiting.popleft()
+        own = self.descriptor
+        with contextlib.suppress(OSError):  # no descriptor is left: its owner's will do
+            own = os.dup(own)  # the owner may close its own while we write, and a connection get the number
+        self._writing = True
+        try:
+            threading.Thread(target=self._go_on, args=(own,), name="chaosproxy output", daemon=True).start()
+        except RuntimeError:
+            self._end(own)
+
+    def _end(self, own: int) -> None:
+        if own != self.descriptor:
+            os.close(own)
+        self._writing = False
+        self._changed.notify_all()
+
+    def _go_on(self, own: int) -> None:
+        """The thread. Nothing is locked while it waits: a terminal may take years."""
+        while part := self._next(own):
+            if not _takes(own, LOOK):
+                continue
+            written, failed = 0, None
+            try:
+                written = os.write(own, part)
+            except BlockingIOError:
+                time.sleep(LOOK)
+            except OSError as error:
+                failed = error
+            self._put(written, failed)
+
+    def _next(self, own: int) -> bytes:
+        """Nothing at the end."""
+        with self._changed:
+            if self._waiting:
+                return self._waiting[0][:PART]
+            self._end(own)
+            return b""
+
+    def _put(self, written: int, failed: OSError | None) -> None:
+        """So much of the first line is written."""
+        with self._changed:
+            if not self._waiting:  # nobody waits any more
+                return
+            if failed is not None:
+                self._failed = failed
+                self._lose()
+                return
+            self._size -= written
+            line = self._waiting.popleft()
+            if written < len(line):
+                self._waiting.appendleft(line[written:])
 
     def _lose(self) -> None:
         self.lost += len(self._waiting)
@@ -103,12 +138,10 @@ class Outlet:
 
 
 def _takes(descriptor: int, within: float) -> bool:
-    """Whether it takes PART bytes now, or within so many seconds. True too where it will fail."""
-    if sys.platform == "linux":
-        watch = select.poll()
-        watch.register(descriptor, select.POLLOUT)
-        return bool(watch.poll(within * 1000))
-    return bool(select.select([], [descriptor], [], within)[1])
+    """Whether a pipe takes PART bytes now, or within so many seconds. True too where it will fail, or no answer is known."""
+    watch = select.poll()
+    watch.register(descriptor, select.POLLOUT)
+    return bool(watch.poll(within * 1000))
 
 
 def outlets_of(*streams: object) -> list[Outlet | None]:

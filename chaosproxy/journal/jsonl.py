@@ -16,6 +16,7 @@ from typing import Protocol
 from chaosproxy import files
 from chaosproxy.errors import UsageError
 from chaosproxy.journal.record import ExchangeRecord
+from chaosproxy.journal.unread import close_counting
 from chaosproxy.model.units import counted
 
 LAST = 0.3
@@ -58,7 +59,8 @@ class JournalFile:
         nobody; without one its reader is waited for."""
         try:
             # Opening a named pipe for writing alone waits for a reader.
-            access = os.O_RDWR if path.is_fifo() else os.O_WRONLY
+            self._kept = path.is_fifo() and not files.is_our_own(path)
+            access = os.O_RDWR if self._kept else os.O_WRONLY
             # At the end, wherever that is: somebody may have cut the file off meanwhile, to start anew.
             self._file = files.create(path, access | os.O_APPEND, mode=0o600)
         except OSError as error:
@@ -68,13 +70,15 @@ class JournalFile:
         self._path = path
         self._complain = complain
         self._lost = 0
+        self._unread = 0
+        """Lines that were left in a named pipe."""
         self._torn = False
         """It ends in half a line, which could not be cut off."""
 
     @property
     def lost(self) -> int:
-        """How many lines could not be written."""
-        return self._lost + (self._outlet.lost if self._outlet is not None else 0)
+        """How many lines could not be written, or went where nobody reads them."""
+        return self._lost + self._unread + (self._outlet.lost if self._outlet is not None else 0)
 
     def __call__(self, record: ExchangeRecord) -> None:
         data = line(record).encode("ascii") + b"\n"
@@ -95,7 +99,9 @@ class JournalFile:
                 written += os.write(self._file, data[written:])
         except OSError:
             with contextlib.suppress(OSError):
-                os.ftruncate(self._file, os.fstat(self._file).st_size - written)
+                end = os.fstat(self._file).st_size - written
+                os.ftruncate(self._file, end)
+                os.lseek(self._file, end, os.SEEK_SET)  # for /dev/stdout, which may not write at the end by itself
                 written = 0
             self._torn = self._torn or written > 0
             raise
@@ -110,11 +116,13 @@ class JournalFile:
         """Nothing more comes. What a disk says only now, as one over a network may, is said and counted."""
         if self._outlet is not None:
             self._outlet.finish(LAST)
-            if self._outlet.lost:
-                self._complain(
-                    f"journal {self._path}: {counted(self._outlet.lost, 'exchange')} lost, which nobody read"
-                )
         try:
-            os.close(self._file)
+            if self._kept:
+                self._unread = close_counting(self._path, self._file)
+            else:
+                os.close(self._file)
         except OSError as error:
             self._lose(error)
+        unread = self._unread + (self._outlet.lost if self._outlet is not None else 0)
+        if unread:
+            self._complain(f"journal {self._path}: {counted(unread, 'exchange')} lost, which nobody read")

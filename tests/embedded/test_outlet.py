@@ -3,6 +3,7 @@
 import contextlib
 import os
 import threading
+import tty
 
 import pytest
 
@@ -136,3 +137,104 @@ def test_two_streams_to_one_place_have_one_between_them(pipe):
         first, second = outlets_of(one, two)
         assert first is second is not None
     assert outlets_of(None, object()) == [None, None]
+
+
+@pytest.fixture
+def terminal():
+    """What a program writes to, and what a person reads: as it is written, nothing is made of it."""
+    reading, writing = os.openpty()
+    tty.setraw(writing)
+    yield reading, writing
+    for end in (reading, writing):
+        with contextlib.suppress(OSError):  # the test has
+            os.close(end)
+
+
+def test_a_terminal_that_is_held_holds_nobody_up_and_nothing_is_lost_when_it_goes_on(terminal):
+    """It says that it takes something, and then waits with a part of a line."""
+    reading, writing = terminal
+    out = Outlet(writing)
+    lines = [b"%06d" % number + LINE for number in range(100)]
+    for line in lines:
+        out.write(line)
+    got = b""
+    while len(got) < len(b"".join(lines)):
+        got += os.read(reading, 65536)
+    out.finish(WITHIN)
+    assert got == b"".join(lines)
+    assert out.lost == 0
+
+
+def test_the_end_does_not_wait_for_a_terminal_that_is_held(terminal):
+    reading, writing = terminal
+    out = Outlet(writing)
+    for _ in range(100):
+        out.write(LINE)
+    out.finish(0.0)
+    out.write(LINE)
+    assert out.lost > 1
+    os.close(reading)  # the thread that waits is let go
+    out.finish(WITHIN)
+
+
+def test_without_a_thread_the_lines_wait_for_one(pipe, monkeypatch):
+    reading, writing = pipe
+    out = Outlet(writing)
+    lines = [b"%06d" % number + LINE for number in range(200)]
+
+    def none_left(self):
+        raise RuntimeError("can't start new thread")
+
+    before = len(os.listdir("/dev/fd"))
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", none_left)
+        for line in lines[:-1]:
+            out.write(line)
+    assert len(os.listdir("/dev/fd")) == before
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(everything(reading)))
+    reader.start()
+    out.write(lines[-1])
+    out.finish(WITHIN)
+    os.close(writing)
+    reader.join(WITHIN)
+    assert got == [b"".join(lines)]
+    assert out.lost == 0
+
+
+def test_without_a_thread_what_was_not_taken_is_counted_at_the_end(pipe, monkeypatch):
+    reading, writing = pipe
+    out = Outlet(writing)
+
+    def none_left(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", none_left)
+    for _ in range(200):
+        out.write(LINE)
+    out.finish(WITHIN)
+    os.close(writing)
+    came = everything(reading).count(b"\n")
+    assert came + out.lost == 200
+    assert out.lost > 0
+
+
+def test_an_owner_may_close_while_the_thread_still_writes(pipe):
+    """Another file that gets the number has not a byte of it."""
+    reading, writing = pipe
+    out = Outlet(writing)
+    for _ in range(200):
+        out.write(LINE)
+    other_reading, other = os.pipe()
+    os.dup2(other, writing)
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(everything(reading)))
+    reader.start()
+    out.finish(WITHIN)
+    reader.join(WITHIN)
+    os.set_blocking(other_reading, False)
+    with pytest.raises(BlockingIOError):
+        os.read(other_reading, 1)
+    os.close(other)
+    os.close(other_reading)
+    assert got == [LINE * 200]

@@ -22,6 +22,10 @@ GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n"
 
+LONG = b"GET /" + b"x" * 3000 + b" HTTP/1.1\r\nHost: x\r\n\r\n"
+"""A pipe of a page is full with the second line about it; a line on stderr shows the beginning of it."""
+MANY = 40
+
 
 def until(holds: Callable[[], object], what: str = "") -> None:
     """Another process does it, and rings no bell."""
@@ -109,6 +113,11 @@ class Process:
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()
+
+
+def asked(proxy: Process) -> set[str]:
+    """The statuses of all, none of which comes where the loop waits for a reader."""
+    return {proxy.get(LONG).split()[1].decode() for _ in range(MANY)}
 
 
 def answer(client: socket.socket) -> bytes:

@@ -271,12 +271,26 @@ def test_a_file_is_whole_or_as_it_was(tmp_path):
 def test_a_killed_process_s_remains_stand_in_nobody_s_way(tmp_path):
     (tmp_path / "a.txt.part").write_text("half")
     files.write(tmp_path / "a.txt", ["whole"])
-    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("a.txt", "whole")]
+    assert (tmp_path / "a.txt").read_text() == "whole"
 
 
-@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/stderr", "/dev/fd/1"])
-def test_our_own_outputs_are_no_links_of_others(name, tmp_path):
-    program = f"from chaosproxy import files; from pathlib import Path; files.write(Path({name!r}), ['said'])"
-    with (tmp_path / "out").open("wb") as out:
-        subprocess.run([sys.executable, "-c", program], stdout=out, stderr=out, check=True)
-    assert (tmp_path / "out").read_text() == "said"
+def test_two_that_write_the_same_file_write_it_whole_each(tmp_path, shown):
+    file, seen = tmp_path / ("r" * 250 + ".html"), []
+
+    def pieces():
+        yield "the first "
+        files.write(file, ["the second"])
+        seen.append(file.read_text())
+        yield "is whole"
+
+    files.write(file, pieces())
+    seen.append(file.read_text())
+    assert seen == ["the second", "the first is whole"]
+    assert [*tmp_path.iterdir()] == [file]
+    shown(
+        "files",
+        "two runs that write the same report at the same time",
+        tried=2,
+        must="the file is the one or the other, whole; nothing is left beside it",
+        happens=", then ".join(seen),
+    )

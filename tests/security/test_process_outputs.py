@@ -16,23 +16,15 @@ import pytest
 from chaosproxy.cli.main import status_of
 from chaosproxy.journal import jsonl
 from tests.journal.test_jsonl import record
-from tests.security.processes import WITHIN, answers, process, serving
+from tests.security.processes import MANY, WITHIN, answers, asked, process, serving
 
 __all__ = ["process"]
 
 PAGE = 4096
-LONG = b"GET /" + b"x" * 3000 + b" HTTP/1.1\r\nHost: x\r\n\r\n"
-"""A pipe of a page is full with the second line about it; a line on stderr shows the beginning of it."""
-MANY = 40
 
 
 def one_page(descriptor):
     fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, PAGE)
-
-
-def asked(proxy):
-    """The statuses of all, none of which comes where the loop waits for a reader."""
-    return {proxy.get(LONG).split()[1].decode() for _ in range(MANY)}
 
 
 def test_stdout_that_is_read_late(shown, process):
