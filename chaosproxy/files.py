@@ -7,7 +7,6 @@ names it.
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterable
 from pathlib import Path
@@ -67,7 +66,7 @@ def write(path: Path, pieces: Iterable[str]) -> None:
     if is_refused_link(path):
         raise OSError(errno.ELOOP, LINKED)
     # Two that write the same at the same time have one each; no name becomes too long by it.
-    part = path.with_name(f"{path.name[:40]}.{secrets.token_hex(8)}.part")
+    part = path.with_name(f"{path.name[:40]}.{os.urandom(8).hex()}.part")
     descriptor = create(part, os.O_WRONLY | os.O_EXCL, mode=0o666)
     try:
         _fill(descriptor, pieces)

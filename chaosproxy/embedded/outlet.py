@@ -11,6 +11,9 @@ import stat
 import threading
 import time
 from collections import deque
+from pathlib import Path
+
+from chaosproxy.embedded.unread import close_pipe
 
 ROOM = 1024 * 1024
 """Bytes of lines that wait for a reader."""
@@ -67,6 +70,10 @@ class Outlet:
                 self._over = True
                 self._lose()
                 self._changed.wait_for(lambda: not self._writing, 2 * LOOK)  # it sees that; on a terminal it may not
+
+    def close_pipe(self, descriptor: int, path: Path) -> int:
+        """Close it, which is of the named pipe there, for reading too; how many lines nobody can read any more."""
+        return close_pipe(descriptor, path)
 
     def _at_once(self, line: bytes) -> bytes:
         """What is left of it."""

@@ -16,7 +16,6 @@ from typing import Protocol
 from chaosproxy import files
 from chaosproxy.errors import UsageError
 from chaosproxy.journal.record import ExchangeRecord
-from chaosproxy.journal.unread import close_counting
 from chaosproxy.model.units import counted
 
 LAST = 0.3
@@ -46,6 +45,10 @@ class Outlet(Protocol):
 
     def finish(self, within: float) -> None:
         """Wait so many seconds for the reader."""
+        ...
+
+    def close_pipe(self, descriptor: int, path: Path) -> int:
+        """Close it, which is of the named pipe there, for reading too; how many lines nobody can read any more."""
         ...
 
 
@@ -117,8 +120,8 @@ class JournalFile:
         if self._outlet is not None:
             self._outlet.finish(LAST)
         try:
-            if self._kept:
-                self._unread = close_counting(self._path, self._file)
+            if self._outlet is not None and self._kept:
+                self._unread = self._outlet.close_pipe(self._file, self._path)
             else:
                 os.close(self._file)
         except OSError as error:

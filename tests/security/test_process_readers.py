@@ -24,6 +24,7 @@ def test_a_terminal_that_nobody_reads(shown, process):
     os.close(writing)
     os.close(reading)
     assert ids == list(range(1, MANY + 1))
+    assert status == 0
     shown(
         "process",
         "stdout and stderr are a terminal that nobody reads",

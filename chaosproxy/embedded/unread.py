@@ -11,7 +11,7 @@ from pathlib import Path
 _PIECE = 65536
 
 
-def close_counting(path: Path, descriptor: int) -> int:
+def close_pipe(descriptor: int, path: Path) -> int:
     """Close the last descriptor that we have of the pipe; how many lines were in it that nobody can read any more. It must be
     open to read too, which has kept the lines until now."""
     try:
