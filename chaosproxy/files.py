@@ -4,7 +4,6 @@ Rules: every failure is an OSError whose `strerror` is a few words for a person.
 names it.
 """
 
-import contextlib
 import errno
 import os
 import stat

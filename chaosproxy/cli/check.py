@@ -3,17 +3,17 @@
 Rules: the card goes to stdout, progress to stderr, on a terminal only. Must not know: how a client is run or judged.
 """
 
-import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from chaosproxy.cli.progress import clear, progress
 from chaosproxy.cli.ready import check
 from chaosproxy.cli.run import DurationType
 from chaosproxy.cli.until_ended import run
@@ -188,8 +188,12 @@ def _examined(options: CheckOptions, cases: tuple["Case", ...]) -> "Card":
 
     limits = Limits(options.patience, timeout=options.timeout)
     jobs = options.jobs or (len(cases) if options.suite == "slow" else max(2, os.cpu_count() or 2))
-    with _progress() as progress:
-        examination = Examination(Command(options.command), cases, options.suite, limits, jobs, options.tls, progress)
+    with progress() as show:
+
+        def tell(done: "Progress") -> None:
+            show(f"{done.done} of {done.of}, {done.left:.0f} s left: {done.case}")
+
+        examination = Examination(Command(options.command), cases, options.suite, limits, jobs, options.tls, tell)
         return _card(examination, options, masked_arguments(options.command))
 
 
@@ -198,7 +202,7 @@ def _card(examination: "Examination | GatewayExamination", options: CheckOptions
     try:
         return replace(run(examination.run), client=client)
     except (click.Abort, click.exceptions.Exit):
-        _clear_line()
+        clear()
         done = examination.so_far
         click.echo(f"ended after {len(done.results)} of {counted(len(examination.cases), 'case')}", err=True)
         if done.results:
@@ -280,23 +284,3 @@ def _timeouts(options: CheckOptions) -> int:
         for one in found:
             click.echo(f"{one.place:8} {SAID[one.place]:40} {one.seen}")
     return 0 if any(one.requests for one in found) else 1
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Callable[["Progress"], None]]:
-    """A line on stderr that is gone afterwards."""
-
-    def tell(progress: "Progress") -> None:
-        if sys.stderr.isatty():
-            line = f"{progress.done} of {progress.of}, {progress.left:.0f} s left: {progress.case}"
-            click.echo(f"\r\x1b[K{line[:79]}", nl=False, err=True)
-
-    try:
-        yield tell
-    finally:
-        _clear_line()
-
-
-def _clear_line() -> None:
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", nl=False, err=True)

@@ -4,6 +4,7 @@ import contextlib
 import os
 import threading
 import tty
+from pathlib import Path
 
 import pytest
 
@@ -185,12 +186,12 @@ def test_without_a_thread_the_lines_wait_for_one(pipe, monkeypatch):
     def none_left(self):
         raise RuntimeError("can't start new thread")
 
-    before = len(os.listdir("/dev/fd"))
+    before = len(list(Path("/dev/fd").iterdir()))
     with monkeypatch.context() as full:
         full.setattr(threading.Thread, "start", none_left)
         for line in lines[:-1]:
             out.write(line)
-    assert len(os.listdir("/dev/fd")) == before
+    assert len(list(Path("/dev/fd").iterdir())) == before
     got: list[bytes] = []
     reader = threading.Thread(target=lambda: got.append(everything(reading)))
     reader.start()

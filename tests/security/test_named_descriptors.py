@@ -41,7 +41,7 @@ def test_what_is_no_descriptor_of_ours_to_write_to_is_refused(tmp_path):
     with (tmp_path / "read").open("rb") as reading:
         names = [str(reading.fileno()), "999999", "9" * 30, "x", "-1"]
         for name in names:
-            with pytest.raises(OSError, match="No such file|Bad file descriptor"):
+            with pytest.raises(OSError, match=r"No such file|Bad file descriptor"):
                 files.write(Path("/dev/fd") / name, ["said"])
     assert (tmp_path / "read").read_text() == "mine"
 

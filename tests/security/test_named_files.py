@@ -4,7 +4,6 @@ whole, its own, and no link's."""
 import os
 import stat
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
