@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from chaosproxy.model.mask import masked_command
 from chaosproxy.model.shown import LONGEST_LINE, inert, shown
 
 E = TypeVar("E", bound=BaseException)
@@ -94,7 +95,7 @@ class FaultBug(Error):
 
     def __init__(self, hop: int, fault: str, event: object, cause: BaseException | str) -> None:
         self.hop, self.fault, self.event = hop, fault, event
-        said = cause if isinstance(cause, str) else repr(cause)
+        said = cause if isinstance(cause, str) else masked_command(repr(cause))
         if isinstance(cause, BaseException) and cause.__traceback__ and (handler := cause.__traceback__.tb_next):
             said += f" in {handler.tb_frame.f_code.co_filename}, line {handler.tb_lineno}"
         super().__init__(f"fault {fault!r} in hop {hop} failed on {type(event).__name__}: {said}")

@@ -120,7 +120,7 @@ class ClientConnection(Connection):
 
     def _malformed(self, error: Malformed, events: list[Event]) -> list[Signal]:
         abort = Abort("malformed", Peer.UPSTREAM, detail=error.detail)
-        signals: list[Signal] = [Arrived(self._stream, [*events, abort]), Closed(error.detail)]
+        signals: list[Signal] = [Arrived(self._stream, [*events, abort]), Closed()]
         self._over(Closing.FIN)
         return signals
 

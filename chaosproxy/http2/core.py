@@ -73,7 +73,7 @@ class Core:
         signals.append(Arrived(number, [event]))
 
     def granted(self) -> None:
-        """Any stream may have more to send now; said once, however often in one read."""
+        """Any stream may have more to send now; said once, however often in a row."""
         if not self.signals or self.signals[-1] is not _GRANTED:
             self.signals.append(_GRANTED)
 

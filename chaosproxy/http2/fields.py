@@ -1,7 +1,8 @@
 """From a head to the header block that HTTP/2 wants for it (RFC 9113 sections 8.2 and 8.3).
 
 Rules: names in lower case, values without blanks at their ends, nothing that belongs to one connection; the content is
-otherwise as it came, cookies in their places. What may not enter a compression table is marked (RFC 7541 section 7.1.3).
+otherwise as it came, cookies in their places. What may not enter a compression table is marked (RFC 7541 section 7.1.3):
+what carries a secret, and what came so marked (section 6.2.3).
 Must not know: frames, stream states, HPACK.
 """
 
@@ -9,6 +10,7 @@ from hpack import HeaderTuple, NeverIndexedHeaderTuple
 
 from chaosproxy.http2.heads import CONNECTION_FIELDS
 from chaosproxy.model.headers import Headers, first, tokens
+from chaosproxy.model.mask import is_secret_field
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
 
 Block = list[HeaderTuple]
@@ -16,7 +18,6 @@ Block = list[HeaderTuple]
 _DROPPED = CONNECTION_FIELDS | {b"http2-settings", b"host"}
 _PROTECTED = frozenset({b"content-length", b"host", b"te"})
 """Named in Connection they are not dropped: a message must not lose its length that way (RFC 9110 section 7.6.1)."""
-_SECRET = frozenset({b"authorization", b"proxy-authorization", b"cookie", b"set-cookie"})
 
 
 def request_fields(head: RequestHead) -> Block:
@@ -66,7 +67,8 @@ def _regular(headers: Headers) -> Block:
     named = set(tokens(headers, b"connection")) - _PROTECTED
     te = b"trailers" in tokens(headers, b"te")
     block: Block = []
-    for key, value in headers:
+    for field in headers:
+        key, value = field
         name = key.lower()
         if name in _DROPPED or name in named:
             continue
@@ -75,6 +77,6 @@ def _regular(headers: Headers) -> Block:
                 block.append(HeaderTuple(b"te", b"trailers"))
                 te = False
             continue
-        kind = NeverIndexedHeaderTuple if name in _SECRET else HeaderTuple
-        block.append(kind(name, value.strip(b" \t")))
+        never = type(field) is not tuple or is_secret_field(name)
+        block.append((NeverIndexedHeaderTuple if never else HeaderTuple)(name, value.strip(b" \t")))
     return block

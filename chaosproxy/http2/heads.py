@@ -8,6 +8,8 @@ Must not know: frames, stream states, HPACK.
 import re
 from collections.abc import Iterable
 
+from hpack import NeverIndexedHeaderTuple
+
 from chaosproxy.http2.mistakes import StreamFault
 from chaosproxy.model.headers import Headers, first, values, without
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
@@ -136,7 +138,8 @@ def _split(fields: Iterable[tuple[bytes, bytes]], allowed: frozenset[bytes]) -> 
     pseudo: dict[bytes, bytes] = {}
     headers: list[tuple[bytes, bytes]] = []
     size = 0
-    for name, received in fields:
+    for field in fields:
+        name, received = field
         value = received.strip(b" \t")  # section 8.2.1 forbids the blanks; every other hop drops them in silence
         size += len(name) + len(value) + 32
         if name.startswith(b":"):
@@ -150,7 +153,9 @@ def _split(fields: Iterable[tuple[bytes, bytes]], allowed: frozenset[bytes]) -> 
             raise StreamFault(f"upper case in field name {show_name(name)}")
         if name in CONNECTION_FIELDS or (name == b"te" and value.lower() != b"trailers"):  # section 8.2.2
             raise StreamFault(f"connection-specific field {show_name(name)}")
-        headers.append((bytes(name), value))
+        plain = bytes(name), value
+        # RFC 7541 section 6.2.3: it may enter no table behind us either. To whoever has no tables it is a pair as any.
+        headers.append(NeverIndexedHeaderTuple(*plain) if isinstance(field, NeverIndexedHeaderTuple) else plain)
     if size > LARGEST_LIST or len(headers) > MOST_FIELDS:
         raise StreamFault(f"{len(headers)} fields, {size} bytes: more than a head may have", status=431)
     return pseudo, tuple(headers)

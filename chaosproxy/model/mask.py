@@ -79,6 +79,11 @@ _LONGEST = 64
 _known = lru_cache(maxsize=512)(_looked_at)
 
 
+def is_secret_field(raw: bytes) -> bool:
+    """`is_secret` for a name as it came, in whichever case."""
+    return (_known if len(raw) <= _LONGEST else _looked_at)(raw)[1]
+
+
 def _masked_value(name: str, value: str) -> str:
     return _OFFERED.sub(rf"\1{MASK}", value) if name == _PROTOCOLS else masked_target(value)
 

@@ -94,7 +94,8 @@ class ClientConnection(Carrier[ClientListener]):
         self._newest = 0
         self._seen = 0
         self.first_byte: float | None = None
-        """When the first byte came of something that is not complete, while nothing runs: a request's head, a frame."""
+        """When the first byte came of something that is not complete, while nothing runs: a request's head, a frame, what
+        HTTP/2 begins with."""
         self._resuming = False
         self._again = False
         self._staying: trio.CancelScope | None = None
@@ -145,17 +146,18 @@ class ClientConnection(Carrier[ClientListener]):
         if self._newest == self._seen and not self.exchanges:
             if not self.session.unfinished:
                 self.first_byte = None
-            elif self.first_byte is None:
-                self.first_byte = now
-                self._wait_for_the_rest(now)
+            else:
+                if self.first_byte is None:
+                    self.first_byte = now
+                self._wait_for_the_rest(self.first_byte)
         self._seen = self._newest
 
-    def _wait_for_the_rest(self, now: float) -> None:
+    def _wait_for_the_rest(self, began: float) -> None:
         if self.wire is not None:
             return  # a fault of the connection takes the time that it likes
         if self._pending is None:
             self._pending = Patience(self, self._owner.alarm)
-        self._pending.begin(now)
+        self._pending.begin(began)
 
     def overdue(self, now: float) -> None:
         """The rest has not come in time."""

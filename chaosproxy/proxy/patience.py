@@ -33,9 +33,9 @@ class Patience:
         self.armed = math.inf
         self._who, self._alarm = who, alarm
 
-    def begin(self, now: float) -> None:
-        """Something has begun."""
-        self._alarm.bring_forward(self, now + BEGUN)
+    def begin(self, began: float) -> None:
+        """What began then is not complete."""
+        self._alarm.bring_forward(self, began + BEGUN)
 
     def forget(self) -> None:
         """The connection is gone."""

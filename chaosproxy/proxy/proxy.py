@@ -159,21 +159,22 @@ class Proxy:
     async def _serve_client(self, number: int, transport: Transport, wire: Wire | None) -> None:
         served = False
         try:
-            protocol, early = await spoken(transport, BEGUN if wire is None else math.inf)
-            if not protocol or self._leaving:
+            heard = await spoken(transport, BEGUN if wire is None else math.inf)
+            if heard is None or self._leaving:
                 return
             conduct = None
             if wire is not None:
                 name = getattr(transport, "server_name", None)
-                conduct = self._faults.known(wire, Role.SERVER, number, protocol, name)
-            session = session_of(protocol, Role.SERVER, tls=transport.tls, conduct=conduct)
+                conduct = self._faults.known(wire, Role.SERVER, number, heard.protocol, name)
+            session = session_of(heard.protocol, Role.SERVER, tls=transport.tls, conduct=conduct)
             connection = ClientConnection(transport, session, number, self._spawn, self, wire, self._watch)
+            connection.first_byte = heard.began
             if conduct is not None:
                 SessionRing(connection, conduct, self.alarm)
             if wire is not None and wire.lifetimes:
                 connection.keepers = Keepers(connection, wire, wire.lifetimes, self.alarm)
             self._clients[connection] = None
-            self._run(connection, early)
+            self._run(connection, heard.early)
             served = True
         except OSError:
             # The client was gone before it had said anything; or a fault has ended the connection, in a way of its own.

@@ -21,6 +21,8 @@ from chaosproxy.scenario.schema import UpstreamOptions
 
 Offers = tuple[str, ...]
 """Versions of HTTP to offer by ALPN, the wanted one first."""
+IDLE = 256
+"""Connections of one upstream that are kept though nothing runs on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +161,17 @@ class Upstream:
     def released(self, connection: UpstreamConnection) -> None:
         """An exchange has left `connection`."""
         if connection.session.reusable and connection in self.connections:
+            self._free.pop(connection, None)  # the latest is to be the last
             self._free[connection] = None
             self.serve()
+            self._thin_out()
+
+    def _thin_out(self) -> None:
+        """Whoever sends a burst leaves no more than IDLE connections behind: the oldest go."""
+        for connection in list(itertools.islice(self._free, max(0, len(self._free) - IDLE))):
+            if not connection.exchanges:
+                del self._free[connection]
+                self._let_go(connection)
 
     def retire(self) -> None:
         """No further requests come: idle connections close now, busy ones when they are done, and so do those to come."""

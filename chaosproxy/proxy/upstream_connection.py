@@ -3,6 +3,7 @@
 Must not know: how it was dialled, who waits for one.
 """
 
+import logging
 from typing import Protocol
 
 from chaosproxy.model.messages import Abort
@@ -19,6 +20,8 @@ from chaosproxy.session import Arrived, Closed, Closing, Gone, Granted, Session,
 from chaosproxy.wire.plain import receive_less
 from chaosproxy.wire.transport import Transport
 from chaosproxy.wire.wire import Wire
+
+log = logging.getLogger("chaosproxy")
 
 CREDITED = 4096
 """Body bytes that are credited together where nothing is held back: a small part of an HTTP/2 window."""
@@ -107,7 +110,9 @@ class UpstreamConnection(Carrier[UpstreamListener]):
                 exchange = self.exchanges.get(stream)
                 if exchange is not None:
                     exchange.request_unwanted(now)
-            case Closed():
+            case Closed(detail):
+                if detail:  # no exchange need have been told
+                    log.warning("upstream connection %d broke HTTP: %s", self.number, detail)
                 self.over = True
                 self.upstream.lost(self)
             case Arrived() | Gone():  # seen to above; the server role's alone

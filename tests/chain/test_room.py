@@ -303,6 +303,14 @@ def test_a_fault_whose_deadline_does_not_move_is_named(play):
         play([Rings()], [])
 
 
+def test_what_a_fault_says_of_a_secret_is_masked():
+    said = FaultBug(
+        0, "own", "x", ValueError("https://me:pa55@host/?api_key=canary-7 failed; authorization: Bearer c-8")
+    )
+    assert not [secret for secret in ("pa55", "canary-7", "c-8") if secret in str(said)]
+    assert "failed" in str(said)
+
+
 def test_a_fault_that_raises_is_named_with_what_it_raised(play):
     with pytest.raises(FaultBug, match=r"'raises' in hop 0 failed on Data: KeyError\(b'x'\)"):
         play([Raises()], [(1.0, b"x")])

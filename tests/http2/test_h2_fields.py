@@ -1,9 +1,12 @@
 """What heads of either protocol look like on an HTTP/2 wire."""
 
 import pytest
-from hpack import NeverIndexedHeaderTuple
+from hpack import Encoder, NeverIndexedHeaderTuple
 
+from chaosproxy.http2.blocks import Blocks
 from chaosproxy.http2.fields import request_fields, response_fields, trailers_block
+from chaosproxy.http2.frames import END_HEADERS, END_STREAM, HEADERS
+from chaosproxy.http2.heads import request_head
 from chaosproxy.model.messages import Interim, RequestHead, ResponseHead
 
 
@@ -106,9 +109,37 @@ def test_fields_that_belong_to_a_connection_stay_on_it(sent, written):
     assert regular(sent) == written
 
 
+def never_indexed(block):
+    return [isinstance(field, NeverIndexedHeaderTuple) for field in block]
+
+
 def test_secrets_stay_out_of_the_compression_table():
-    block = trailers_block(((b"Authorization", b"x"), (b"cookie", b"x"), (b"set-cookie", b"x"), (b"accept", b"x")))
-    assert [isinstance(field, NeverIndexedHeaderTuple) for field in block] == [True, True, True, False]
+    secret = (
+        (b"Authorization", b"x"),
+        (b"cookie", b"x"),
+        (b"set-cookie", b"x"),
+        (b"X-Api-Key", b"x"),
+        (b"api-key", b"x"),
+    )
+    assert never_indexed(trailers_block((*secret, (b"accept", b"x")))) == [True, True, True, True, True, False]
+
+
+def test_what_came_as_never_indexed_enters_no_table_behind_us():
+    """RFC 7541 section 6.2.3: an intermediary uses the same representation."""
+    sent = [
+        (b":method", b"GET"),
+        (b":scheme", b"http"),
+        (b":authority", b"a"),
+        (b":path", b"/"),
+        (b"a", b"x"),
+        (b"pin", b"x"),
+        (b"a", b"y"),
+    ]
+    encoder, blocks = Encoder(), Blocks()
+    encoded = encoder.encode([(*field, field[0] == b"pin") for field in sent])
+    block = blocks.add(HEADERS, END_HEADERS | END_STREAM, 1, encoded)
+    head = request_head(block.fields, final=True)
+    assert never_indexed(request_fields(head)) == [False] * 5 + [True, False]
 
 
 @pytest.mark.parametrize(("head", "status"), [(Interim(103), b"103"), (ResponseHead(204, reason=b"Gone"), b"204")])
