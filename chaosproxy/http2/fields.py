@@ -77,6 +77,6 @@ def _regular(headers: Headers) -> Block:
                 block.append(HeaderTuple(b"te", b"trailers"))
                 te = False
             continue
-        never = type(field) is not tuple or is_secret_field(name)
+        never = type(field) is not tuple or is_secret_field(key)
         block.append((NeverIndexedHeaderTuple if never else HeaderTuple)(name, value.strip(b" \t")))
     return block

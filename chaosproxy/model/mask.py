@@ -81,7 +81,14 @@ _known = lru_cache(maxsize=512)(_looked_at)
 
 def is_secret_field(raw: bytes) -> bool:
     """`is_secret` for a name as it came, in whichever case."""
-    return (_known if len(raw) <= _LONGEST else _looked_at)(raw)[1]
+    return (_known_secret if len(raw) <= _LONGEST else _is_secret)(raw)
+
+
+def _is_secret(raw: bytes) -> bool:
+    return is_secret(raw.decode("latin-1").lower())
+
+
+_known_secret = lru_cache(maxsize=512)(_is_secret)
 
 
 def _masked_value(name: str, value: str) -> str:
