@@ -7,6 +7,7 @@ we have written ourselves is removed.
 import contextlib
 import json
 import os
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def ready_file(path: Path | None, urls: list[str], ca: Path | None = None) -> It
     try:
         yield announce
     finally:
-        if path is not None and _content(path) == text.encode():
+        if path is not None and _holds(path, text.encode()):
             _remove(path)
 
 
@@ -64,6 +65,15 @@ def _content(path: Path) -> bytes:
         return b"" if path.is_symlink() or files.is_our_own(path) else files.read(path, _MOST)
     except OSError:
         return b""
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Whether that is what stands there; without a look at a file of another size, however little memory is left."""
+    try:
+        found = path.lstat()
+        return stat.S_ISREG(found.st_mode) and found.st_size == len(content) and path.read_bytes() == content
+    except OSError:
+        return False
 
 
 def _is_one(content: bytes) -> bool:

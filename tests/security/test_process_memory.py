@@ -99,7 +99,7 @@ def test_more_to_be_held_than_there_is_memory(shown, process, tmp_path):
     causes = [record["end"]["cause"] for record in proxy.records() if record["request"]["path"] == "/"]
     assert set(causes) <= {"internal", "shutdown"}
     assert "MemoryError" in err
-    assert status == 0
+    assert status == 0, err
     shown(
         "process",
         "faults that are told to hold more than there is memory for",
