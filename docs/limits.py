@@ -120,7 +120,7 @@ LIMITS = (
     Limit("depth of a scenario", "scenario.nodes.DEEPEST", "", "the same"),
     Limit("a number in a scenario", "scenario.nodes.LARGEST_NUMBER", "", "the same"),
     Limit("a duration", "model.units.LONGEST", "s", "the same; `forever` says so"),
-    Limit("instructions of a pattern", "chain.sought.LARGEST_PROGRAM", "", "the same"),
+    Limit("instructions of a pattern", "chain.patterns.LARGEST_PROGRAM", "", "the same"),
     Limit("a pattern", "scenario.forms.LONGEST_PATTERN", "bytes", "the same"),
     Limit("environment variables in a scenario, together", "scenario.environment.MOST_TEXT", "bytes", "the same"),
     Limit("a line of a journal that `report` reads", "journal.reader.LONGEST", "bytes", "an error with its line"),

@@ -5,25 +5,13 @@ Must not know: where a record lies in its pieces, what is done with it.
 """
 
 import math
-from typing import Protocol
 
-import re2
-
+from chaosproxy.chain.patterns import Pattern, compiled
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.framing.records import payload as carried_by
 from chaosproxy.framing.records import terminal
 from chaosproxy.framing.splitter import RecordKind
 from chaosproxy.model.json_values import holds, parse
-
-LARGEST_PROGRAM = 1000
-"""Instructions of a pattern: so many steps each byte of a record can cost, and no more."""
-TOO_LARGE = f"repeats so much that it has more than {LARGEST_PROGRAM} instructions"
-
-
-class Pattern(Protocol):
-    """A compiled regular expression that runs in linear time."""
-
-    def search(self, text: bytes, /) -> object: ...
 
 
 class Sought:
@@ -33,7 +21,7 @@ class Sought:
         """`began`, `speed`: those of the `Context`, for a place that is a time."""
         self._at = at
         self._kind = kind
-        self._pattern: Pattern | None = re2.compile(at.match.encode()) if at.match is not None else None
+        self._pattern: Pattern | None = compiled(at.match) if at.match is not None else None
         self._began = began
         self._speed = speed
         self._goal: float = at.event or at.chunk or at.bytes or at.time or (at.time is None)

@@ -28,8 +28,8 @@ class BrokenEnd(FaultSpec):
     main: ClassVar[str | None] = "then"
 
     then: tuple[Ending, ...] = ()
-    """How it ends; of a list the first that is possible. Before the head only a `{status}` is, else it stays as it was.
-    Default: as it broke off."""
+    """How it ends; of a list the first that is possible. Before the head only a `{status}` is, else it stays as it was;
+    behind a GOAWAY it does not live on. Default: as it broke off."""
     when: Literal["any", "fin", "rst"] = "any"
     """`fin`: the connection was closed, or the stream reset, before the body was whole; `rst`: the connection was reset.
     What a fault nearer the upstream has broken off counts as well. Default `any`."""
@@ -39,6 +39,9 @@ class BrokenEnd(FaultSpec):
     def problems(self) -> list[tuple[tuple[str, ...], str]]:
         if not self.then and not self.delay:
             return [((), "broken_end needs one of then, delay")]
+        if any(ending.kind == "goaway" and ending.last != "0" for ending in self.then):
+            # Its upstream is gone: nothing else would ever end it.
+            return [(("then",), "an answer that broke off cannot live on behind a GOAWAY: leave its last at 0")]
         return []
 
     def start(self, context: Context) -> Fault:

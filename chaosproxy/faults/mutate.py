@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from chaosproxy.chain.edited import Edited
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
-from chaosproxy.faults.mutating import Change, inserting, pattern_problem, replacing, rewriting
+from chaosproxy.faults.mutating import Change, inserting, replacement_problem, replacing, rewriting
 from chaosproxy.faults.octets import Octets, octets, octets_problem
 from chaosproxy.faults.on_records import no_record_at
 from chaosproxy.faults.overwriting import Overwriting
@@ -81,7 +81,7 @@ class Mutate(FaultSpec):
         if self.into is not None and self.insert is None:
             found.append((("into",), "only `insert` has a place inside of the record"))
         for pattern, replacement in self.replace:
-            if wrong := pattern_problem(pattern, replacement):
+            if wrong := replacement_problem(pattern, replacement):
                 found.append((("replace", pattern), wrong))
         paths = [("json", path) for path, _ in self.json] + [("delete", path) for path in self.delete]
         found += [((key,), f"the path {path!r} has an empty part") for key, path in paths if not all(path.split("."))]

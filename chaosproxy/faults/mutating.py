@@ -8,9 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-import re2
-
-from chaosproxy.chain.sought import LARGEST_PROGRAM, TOO_LARGE
+from chaosproxy.chain.patterns import TOO_LARGE, compiled, pattern_problem
 from chaosproxy.framing import sse_lines
 from chaosproxy.framing.records import payload
 from chaosproxy.framing.splitter import RecordKind
@@ -28,23 +26,11 @@ _LENGTH = 4
 Change = Callable[[bytes], bytes]
 
 
-def compiled(pattern: str) -> Any:
-    """A regular expression in linear time. `re2.error` if it is none."""
-    options = re2.Options()
-    options.log_errors = False
-    return re2.compile(pattern.encode(), options)
-
-
-def pattern_problem(pattern: str, replacement: bytes) -> str:
+def replacement_problem(pattern: str, replacement: bytes) -> str:
     """Why this cannot be replaced by that; empty if it can."""
-    try:
-        program = compiled(pattern)
-    except re2.error as error:
-        reason = error.args[0] if error.args else ""
-        return f"{reason.decode('utf-8', 'replace') if isinstance(reason, bytes) else reason}; expected RE2's syntax"
-    if program.programsize > LARGEST_PROGRAM:
-        return TOO_LARGE
-    groups, pairs = program.groups, pairwise(replacement)
+    if reason := pattern_problem(pattern):
+        return reason if reason == TOO_LARGE else f"{reason}; expected RE2's syntax"
+    groups, pairs = compiled(pattern).groups, pairwise(replacement)
     wanted = max((digit - 48 for slash, digit in pairs if slash == 0x5C and 48 <= digit <= 57), default=0)
     return f"\\{wanted}, but the pattern has {groups} groups" if wanted > groups else ""
 

@@ -162,9 +162,8 @@ class Proxy:
             heard = await spoken(transport, BEGUN if wire is None else math.inf)
             if heard is None or self._leaving:
                 return
-            conduct = None
+            name, conduct = getattr(transport, "server_name", None), None
             if wire is not None:
-                name = getattr(transport, "server_name", None)
                 conduct = self._faults.known(wire, Role.SERVER, number, heard.protocol, name)
             session = session_of(heard.protocol, Role.SERVER, tls=transport.tls, conduct=conduct)
             connection = ClientConnection(transport, session, number, self._spawn, self, wire, self._watch)

@@ -6,11 +6,9 @@ Rules: what is written leads to exactly one object of the chain's vocabulary. Mu
 from collections.abc import Iterable
 from typing import Any, cast, get_args
 
-import re2
-
 from chaosproxy.chain.condition import Condition
 from chaosproxy.chain.endings import Ending, EndingKind
-from chaosproxy.chain.sought import LARGEST_PROGRAM, TOO_LARGE
+from chaosproxy.chain.patterns import pattern_problem
 from chaosproxy.chain.trigger import Trigger
 from chaosproxy.model import codes
 from chaosproxy.model.vocabulary import BodyFraming, Moment
@@ -44,17 +42,8 @@ def _pattern(value: object) -> str:
     assert isinstance(text, str)
     if not 0 < len(text) <= LONGEST_PATTERN:
         raise Mismatch(expected, f"1 to {LONGEST_PATTERN} characters long")
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        compiled = re2.compile(text.encode(), options)
-    except re2.error as error:
-        reason = error.args[0] if error.args else ""
-        raise Mismatch(
-            expected, reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        ) from None
-    if compiled.programsize > LARGEST_PROGRAM:
-        raise Mismatch(expected, TOO_LARGE)
+    if reason := pattern_problem(text):
+        raise Mismatch(expected, reason)
     return text
 
 

@@ -199,6 +199,8 @@ def test_of_what_never_comes_it_makes_nothing():
         ("broken_end: cleen", 17, "did you mean 'clean'?"),
         ("broken_end: {then: clean, way: request}", 36, "response"),
         ("broken_end: {then: clean, at: end}", 31, "unknown key 'at'"),
+        ("broken_end: {then: {goaway: NO_ERROR, last: current}}", 24, "cannot live on behind a GOAWAY"),
+        ("broken_end: {then: [fin, {goaway: NO_ERROR, last: max}]}", 24, "cannot live on behind a GOAWAY"),
     ],
 )
 def test_a_mistake_has_its_place(refused, text, column, said):

@@ -8,6 +8,13 @@ GOAWAY = (
 
 IDLE = "type(first) is Span and first.next is exit_ and (now < self.due) -> first.next is exit_ and now < self.due"
 
+RESTS = (
+    "self.rest is not None and self.before is not None and (not self.outbox) and (not self.closed) and (not self.mute)"
+    " and (self.fault.held == 0) and (not (self.fault.looks or self.away)) and (max(self.floor, self.pause) <= now)"
+    " and self.line.lazy"
+)
+RESTS_HOLDING = f"{RESTS} -> {RESTS.replace(' and (self.fault.held == 0)', '')}"
+
 EXPLAINED: dict[tuple[str, str], str] = {
     ("framing/sse.py _is_crlf_event", "2 -> 3"): "the long way finds the same",
     ("framing/sse.py _is_crlf_event", "3 -> 4"): "the long way finds the same",
@@ -29,5 +36,6 @@ EXPLAINED: dict[tuple[str, str], str] = {
     ("chain/line.py Line.take", "full and exit_.has_room(now) -> full"): "who moves up asks for room again",
     ("chain/line.py Line.take", "full and exit_.has_room(now) -> full or exit_.has_room(now)"): "it looks in vain",
     ("chain/pieces.py _part", "first < behind -> first <= behind"): "of no ends it makes the same empty tuple",
+    ("chain/stage.py Stage.drowse", RESTS_HOLDING): "no fault rests while it holds something",
     ("chain/resolve.py survives", GOAWAY): "the `last` of any other ending is 0, and no stream's number is",
 }

@@ -74,7 +74,7 @@ def test_hostile_files_are_read_or_refused_with_a_place(name, tmp_path, counted,
 
 def test_what_means_a_great_deal_takes_little_memory(tmp_path):
     file = tmp_path / "hostile.yaml"
-    # Each tenth; `test_source.py` looks at six more. Watched, they take many times as long.
+    # Each twelfth; `test_source.py` looks at six more. Watched, they take many times as long.
     for content in [*CLASSES["small files that mean a great deal (aliases, nesting, recursion), and large ones"]()][
         ::12
     ]:

@@ -9,6 +9,7 @@ import importlib
 import pkgutil
 import re
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -35,9 +36,10 @@ MADE_LATE = {
 """Where a pattern is made of something else than a literal, and why that may be."""
 OF_NOBODY = {"chaosproxy.demo.picture._FONTS": "the style of a picture, as rich writes it"}
 """On a text that no peer has a part in."""
+REMEMBERS = "[ab]*a[ab]{900}c"
 EVIL = [
     "(a+)+$", "(a|aa)+$", "(a|a?)+b", ".*.*.*=.*", "(.*)*x", "(a*)*b", "([a-z]+)*\\d", "(\\w+\\s?)*:", "^(([a-z])+.)+[A-Z]([a-z])+$", "(x+x+)+y",
-    "a?" * 50 + "a" * 50, "(?:a{1,100}){1,9}b", "[ab]*a[ab]{200}$", "(?i)(\\S+\\s*=\\s*)+;", ".*" * 40 + "z", "[ab]*a[ab]{900}c",
+    "a?" * 50 + "a" * 50, "(?:a{1,100}){1,9}b", "[ab]*a[ab]{200}$", "(?i)(\\S+\\s*=\\s*)+;", ".*" * 40 + "z", REMEMBERS,
 ]  # fmt: skip
 
 
@@ -119,6 +121,11 @@ def test_our_own_patterns_take_time_as_a_text_is_long(shown):
     )
 
 
+def random_body(size: int) -> bytes:
+    """Of it a pattern that has to remember which of the last characters were what has ever another state."""
+    return b"data: " + bytes(Random(31).choices(b"ab", k=size)) + b"\n\n"
+
+
 def evil_body(size: int) -> bytes:
     return b"data: " + b"a" * (size // 2) + b"ab=" * (size // 6) + b"!\n\n"
 
@@ -137,6 +144,8 @@ def test_a_user_s_patterns_take_time_as_a_record_is_long(shown):
         for act in (sought, replaced):
             assert growth(act, sizes, enough=0.05) < LINEAR, pattern
         worst = max(worst, seconds(lambda: sought(2**18)))
+    hardest = Sought(Trigger(match=REMEMBERS), "sse")
+    worst = max(worst, seconds(lambda: hardest.means(random_body(2**18))))
     shown(
         "files",
         "a scenario's regular expressions that other engines never finish",
@@ -145,6 +154,13 @@ def test_a_user_s_patterns_take_time_as_a_record_is_long(shown):
         happens="linear",
         figure=f"the slowest takes {1000 * worst:.0f} ms of a record of 256 KiB",
     )
+
+
+def test_a_pattern_says_nothing_while_it_searches(capfd):
+    """RE2 would, to descriptor 2 itself, where a pipe that nobody reads holds everybody up."""
+    Sought(Trigger(match=REMEMBERS), "sse").means(random_body(2**14))
+    replacing([(REMEMBERS, b"x")], "sse")(random_body(2**14))
+    assert capfd.readouterr() == ("", "")
 
 
 GLOBS = [

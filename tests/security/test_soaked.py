@@ -1,4 +1,4 @@
-"""Five thousand exchanges of all kinds through one proxy, over links: what there was at the start is what there is at the end,
+"""Ten thousand exchanges of all kinds through one proxy, over links: what there was at the start is what there is at the end,
 and three who have counted agree."""
 
 import gc

@@ -28,7 +28,7 @@ from chaosproxy.testing.proxied import linked
 from docs.generate import FAULTS
 from tests.security.wire import WrongError, one_message, sound_fields
 
-GRAMMAR = {"broken_end", "chunk_syntax", "frames", "framing", "garbage"}
+GRAMMAR = {"broken_end", "chunk_syntax", "framing", "garbage"}
 """Faults that are there to break the grammar of HTTP. (`inject: bytes` breaks that of a body, not of the message.)"""
 HOSTILE = {
     "a line feed": "a\nx-smuggled: 1",
