@@ -34,7 +34,7 @@ def breaks_in_chunk(finish: Finish, out: "Place") -> bool:
 def _possible(ending: Ending, out: "Place") -> bool:
     match ending.kind:
         case "status":
-            return not out.passed_head
+            return not out.passed_head and out.director.has_heads
         case "no_close_notify":
             return out.placed.context.tls
         case "clean":

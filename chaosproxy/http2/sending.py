@@ -25,6 +25,15 @@ class Sender:
     def send(self, stream: Stream, events: Sequence[Event]) -> None:
         """Write `events`, none of them an Abort. Data only within the allowance."""
         parts: list[bytes] = []
+        try:
+            self._frame(stream, events, parts)
+        finally:
+            # A block that is encoded has to leave, whatever failed behind it: both ends' tables must stay the same (RFC 7541
+            # section 2.2).
+            if parts:
+                self._core.output.element(b"".join(parts))
+
+    def _frame(self, stream: Stream, events: Sequence[Event], parts: list[bytes]) -> None:
         last = len(events) - 1
         output = self._core.output
         for index, event in enumerate(events):
@@ -43,8 +52,6 @@ class Sender:
                     self._ended(stream, parts)
             else:
                 self._control(stream, event, parts)
-        if parts:
-            output.element(b"".join(parts))
 
     def body(self, stream: Stream, events: Sequence[Event]) -> bool:
         """`send` of a stream that is sending its body, where speed counts: False if it is not Data alone."""

@@ -5,6 +5,7 @@ Must not know: upstream connections.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from chaosproxy.chain.chain import Chain
@@ -51,12 +52,21 @@ class ExchangeChannel(ClientChannel, Protocol):
     def hear(self, stream: int, now: float) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """The rest of an answer of our own, and what the journal will call its end."""
+
+    body: bytes
+    ending: Ending
+    detail: str
+
+
 class ClientSide:
     """Delivers. `over` once the answer has ended for the client, one way or the other."""
 
     __slots__ = (
         "_head", "_is_h2", "_observer", "_shared", "bodiless", "connection", "head_sent", "more", "old", "over", "records",
-        "response_ended", "silenced", "stream", "upgrading",
+        "response_ended", "silenced", "stream", "unsent", "upgrading",
     )  # fmt: skip
 
     def __init__(self, connection: ClientChannel, stream: int, observer: Observer) -> None:
@@ -66,6 +76,8 @@ class ClientSide:
         self.head_sent = False
         self.more = False
         """There is more to send, in a further turn."""
+        self.unsent: Unsent | None = None
+        """The rest of an answer of our own, for which an HTTP/2 client has given no room yet."""
         self.response_ended = False
         """In a tunnel this way may have ended while the other goes on."""
         self.silenced: Ending | None = None
@@ -103,6 +115,9 @@ class ClientSide:
         """Send what stands at the exit of the response line, as far as the client takes it."""
         self.more = False
         if self.over or self.silenced is not None:
+            return
+        if self.unsent is not None:
+            self._send_own(self.unsent, now)
             return
         line, left = chain.response, EVENTS_PER_TURN
         connection, session = self.connection, self.connection.session
@@ -144,6 +159,8 @@ class ClientSide:
         if line.records_out != self.records:
             self.records = line.records_out
             self._observer.events_out(self.records, now)
+        if ending is not None and self._own_waits(sent, ending, detail, now):
+            return
         self.connection.session.send(self.stream, sent)
         if ending is not None:
             self.response_ended = True
@@ -161,6 +178,34 @@ class ClientSide:
         if self.upgrading and self.head_sent:
             self.upgrading = False
             self.connection.resume()
+
+    def _own_waits(self, sent: list[Event], ending: Ending, detail: str, now: float) -> bool:
+        """Whether some of it has to wait: an answer of our own stood in no line, which would have asked the client's windows
+        (RFC 9113 section 6.9.1). If not, nothing has been sent."""
+        body = sent[-2] if self._head is None and len(sent) > 1 else None
+        if not isinstance(body, Data):
+            return False
+        if self._is_h2 and len(body.payload) > self.connection.session.allowance(self.stream):
+            self.connection.session.send(self.stream, sent[:-2])
+            self._send_own(Unsent(body.payload, ending, detail), now)
+            return True
+        self._observer.delivered_own(body.payload, now)
+        return False
+
+    def _send_own(self, own: "Unsent", now: float) -> None:
+        """As much of it as the client takes now."""
+        connection = self.connection
+        room = 0 if connection.blocked else connection.session.allowance(self.stream)
+        part, rest = own.body[:room], own.body[room:]
+        self.unsent = Unsent(rest, own.ending, own.detail) if rest else None
+        if part:
+            self._observer.delivered_own(part, now)
+            connection.session.send(self.stream, [Data(part)] if rest else [Data(part), End()])
+        if rest:
+            connection.flush()
+        else:
+            self.response_ended = True
+            self.done(own.ending, now, own.detail)
 
     def _ended(self, ending: Ending) -> Ending:
         """The clean end is sent: as what it stands in the journal, and what was asked to be done then."""
@@ -206,6 +251,9 @@ class ClientSide:
             events = endings.own_answer(abort.status, endings.refusal(abort), close=True, bodiless=self.bodiless)
             ending = Ending("proxy", "clean", abort.cause)
             self._sent_own(events, now)
+            for event in events:
+                if isinstance(event, Data):
+                    self._observer.delivered_own(event.payload, now)
         self.connection.session.send(self.stream, events)
         self.done(ending, now, abort.detail)
 
@@ -214,9 +262,6 @@ class ClientSide:
         assert isinstance(head, ResponseHead)
         self.head_sent = True
         self._observer.head_sent(head, now)
-        for event in answer:
-            if isinstance(event, Data):
-                self._observer.delivered_own(event.payload, now)
 
     def abort(self, abort: Abort, now: float) -> None:
         """End it here and now, for a reason outside the chain (shutdown, a bug)."""

@@ -166,7 +166,7 @@ class Exchange:
 
     def client_writable(self, now: float) -> None:
         """The client takes more. Some clients say so for every event."""
-        if self._plan is not None and not self._plan.chain.response.idle(now):
+        if self._plan is not None and (self.client.unsent or not self._plan.chain.response.idle(now)):
             self.contain(self.settle, now)
 
     def ring(self, now: float) -> None:
@@ -206,7 +206,7 @@ class Exchange:
                 self._again = False
                 if request.waiting:
                     upstream.pump(now)
-                if response.waiting or client.more:
+                if response.waiting or client.more or client.unsent:
                     client.pump(chain, upstream.protocol, now)
                 if chain.cancelled and not upstream.over and not (chain.last_words and upstream.awaits_last_words):
                     upstream.end(chain.cancel_cause, now, chain.upstream_endings)

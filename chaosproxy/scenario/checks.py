@@ -8,15 +8,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from chaosproxy.chain.connection_spec import ConnectionSpec
+from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import FaultSpec
 from chaosproxy.model.units import show_duration
 from chaosproxy.model.vocabulary import Way
 from chaosproxy.scenario.nodes import Path
 from chaosproxy.scenario.reading import Reader
 from chaosproxy.scenario.schema import ConnectionMatch, Rule
+from chaosproxy.scenario.shapes import key_of
 
 MOST = 64
 """Faults of one rule: a piece passes them in one call each, and the stack is not endless."""
+_OF_ANSWERS = ("status", "clean", "end_stream")
+"""Endings of an answer, which no connection has."""
 _WAITS = ("first_byte", "first_event", "between_bytes", "response", "idle", "total")
 
 
@@ -56,7 +60,19 @@ def check_connection(faults: Sequence[FaultSpec], paths: Sequence[Path], reader:
             reader.complain("a connection has no records; use bytes or time", where)
         elif fault.reads_framing:
             reader.complain("a connection has no chunks that could be told; this stands in a hop", path)
+        else:
+            _endings_of_answers(fault, path, reader)
         _combinations(fault, path, reader)
+
+
+def _endings_of_answers(fault: FaultSpec, path: Path, reader: Reader) -> None:
+    for field in fields(fault):
+        given = getattr(fault, field.name)
+        if not (isinstance(given, tuple) and given and isinstance(given[0], Ending)):
+            continue
+        if all(ending.kind in _OF_ANSWERS for ending in given):
+            message = f"`{given[0].kind}` is about an answer, and a connection has none: `fin` and `rst` end it"
+            reader.complain(message, (*path, key_of(field.name)))
 
 
 def check_side(match: ConnectionMatch, faults: Sequence[FaultSpec], paths: Sequence[Path], reader: Reader) -> None:

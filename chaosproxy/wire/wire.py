@@ -80,9 +80,7 @@ class Wire(Sending):
             return
         try:
             self._layers.wake(now)
-            self._move_out(now)
-        except ConnectionError as error:  # who reads or writes next is told
-            self._error, self._out, self._under_way, self._shut = error, b"", 0, None
+            self._let_out(now)
         except Exception as error:  # noqa: BLE001 - the alarm rings for all, who must not end for one
             self._fail(error)
         self._reading.ring()
@@ -90,6 +88,12 @@ class Wire(Sending):
         self._plan()
         if self._out and self.on_full is not None:
             self.on_full()
+
+    def _let_out(self, now: float) -> None:
+        try:
+            self._move_out(now)
+        except ConnectionError as error:  # who reads or writes next is told
+            self._error, self._out, self._under_way, self._shut = error, b"", 0, None
 
     def _plan(self) -> None:
         self._layers.take_notes(self.notes)
@@ -162,6 +166,7 @@ class Wire(Sending):
             elif isinstance(event, Abort):
                 self._end(event)
                 break
+        self._let_out(now)  # a fault that has seen what came may end the other way with it
         self._plan()
         if parts:
             return b"".join(parts)

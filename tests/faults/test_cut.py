@@ -163,3 +163,8 @@ def test_the_same_seed_and_script_make_the_same_journal():
     faults = [[ClientAbort(), Timeout(idle=3.0)], [Cut(at=Trigger(match="5"), then=(Ending("rst"), ABORT))]]
     first, second = (run(faults, WHOLE, seed=3) for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize("then", ["{status: 503}", "clean", "[{status: 503}, end_stream]"])
+def test_a_connection_has_no_answer_that_could_end(then, refused_below):
+    refused_below(f"cut: {{at: {{bytes: 6}}, then: {then}}}", "is about an answer, and a connection has none")

@@ -1,6 +1,7 @@
 """The server role: requests, answers, a client that leaves, and every way to end a stream or the connection."""
 
 import pytest
+from h2.exceptions import FlowControlError
 
 from chaosproxy.http2.frames import frame
 from chaosproxy.http2.session import Http2Session
@@ -388,3 +389,15 @@ def test_who_leaves_without_a_word_has_broken_off_nothing():
     begun = Http2Session(Role.SERVER)
     begun.receive(b"PRI")
     assert begun.receive(b"") == [Closed("FIN within a frame")]
+
+
+def test_a_head_leaves_whatever_fails_behind_it(server):
+    """It is in the table by then: the next would be decoded as something else (RFC 7541 section 2.2)."""
+    asked(server, 1, 3)
+    head = ResponseHead(200, ((b"x-user", b"one"),), framing=Framing.STREAM)
+    with pytest.raises(FlowControlError):
+        server.session.send(1, [head, Data(bytes(70_000)), End()])
+    first = server.written()
+    server.session.send(3, [head])
+    second = server.written()
+    assert [(b"x-user", b"one") in written[0].body for written in (first, second)] == [True, True]

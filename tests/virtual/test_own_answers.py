@@ -3,6 +3,7 @@
 import pytest
 import trio
 
+from chaosproxy.testing.h2_peers import h2_client
 from chaosproxy.testing.peers import Ending, Origin, Pause, RawClient
 from chaosproxy.testing.proxied import linked
 
@@ -71,3 +72,34 @@ async def test_an_answer_from_the_requests_way_is_not_forgotten_by_a_machine_tha
         await client.read_all()
     assert client.head.startswith(b"HTTP/1.1 401")
     assert client.pieces[0][0] - began == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("window", [0, 10], ids=["no window", "less than it takes"])
+async def test_an_own_answer_waits_for_the_client_s_window(window, autojump_clock):
+    async with linked(None, Origin([Ending.FIN]).serve) as proxied, h2_client(proxied.connect(), window) as client:
+        client.stalled.add(1)
+        await client.request(1)
+        said = client.streams[1]
+        await client.until(lambda: said.heads)
+        await trio.sleep(3)
+        assert (said.status, len(said.body), said.ended) == (502, window, False)
+        assert proxied.exchanges == []
+        await client.credit(1, 20)
+        await trio.sleep(1)
+        assert (len(said.body), said.ended) == (window + 20, False)
+        await client.credit(1, 1000)
+        record = await proxied.last()
+        await client.until(lambda: said.ended)
+    assert said.body.startswith(b"chaosproxy: the upstream closed")
+    assert record.response.bytes_out == len(said.body)
+    assert (record.end.how, record.end.cause) == ("clean", "upstream:fin")
+
+
+async def test_a_client_that_leaves_while_an_own_answer_waits(autojump_clock):
+    async with linked(None, Origin([Ending.FIN]).serve) as proxied, h2_client(proxied.connect(), 0) as client:
+        await client.request(1)
+        await client.until(lambda: client.streams[1].heads)
+        await client.reset(1)
+        record = await proxied.last()
+    assert (record.response.status, record.response.bytes_out) == (502, 0)
+    assert (record.end.by, record.end.how) == ("client", "stream:CANCEL")
