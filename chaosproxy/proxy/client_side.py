@@ -6,7 +6,6 @@ Must not know: upstream connections.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
 
 from chaosproxy.chain.chain import Chain
 from chaosproxy.journal.record import Ending
@@ -15,41 +14,13 @@ from chaosproxy.model.codes import code_name
 from chaosproxy.model.messages import Abort, Data, End, Event, Goaway, ResponseHead, in_chunks
 from chaosproxy.model.vocabulary import Framing, Manner, Peer
 from chaosproxy.proxy import endings
+from chaosproxy.proxy.channels import ClientChannel
 from chaosproxy.proxy.observer import Observer
 from chaosproxy.proxy.together import Together
-from chaosproxy.wire.wire import Wire
-
-if TYPE_CHECKING:
-    from chaosproxy.session import Session
-
 
 TOO_LARGE = 431
 EVENTS_PER_TURN = 256
 """So many events are sent, and the others have their turn: a fault may let go of thousands at one moment."""
-
-
-class ClientChannel(Protocol):
-    """The connection as this side uses it."""
-
-    session: "Session"
-    blocked: bool
-    broken: bool
-    wire: Wire | None
-
-    def write(self, data: bytes) -> bool: ...
-    def flush(self, *, joined: bool = False) -> None: ...
-    def release(self, stream: int) -> None: ...
-    def resume(self) -> None: ...
-    def dribble(self) -> None: ...
-    def linger(self, seconds: float) -> None: ...
-
-
-class ExchangeChannel(ClientChannel, Protocol):
-    """The connection as the whole exchange uses it."""
-
-    def credit(self, stream: int, admitted: int, *, wants: bool) -> None: ...
-    def deafen(self, stream: int) -> None: ...
-    def hear(self, stream: int, now: float) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from chaosproxy.chain.content import prepare
 from chaosproxy.journal.record import ExchangeRecord
 from chaosproxy.model.messages import Abort, Data, End, Event, RequestHead
 from chaosproxy.model.vocabulary import Manner, Peer, Scope
-from chaosproxy.proxy.client_side import ClientSide, ExchangeChannel
+from chaosproxy.proxy.channels import ExchangeChannel
+from chaosproxy.proxy.client_side import ClientSide
 from chaosproxy.proxy.hearing import Ears
 from chaosproxy.proxy.held import HeldRequest
 from chaosproxy.proxy.house import House

@@ -18,7 +18,7 @@ class _Client(Talk):
     """One connection that requests leave on."""
 
     def __init__(self, peer: Recorder, client: Client, seen: Seen) -> None:
-        super().__init__(peer, seen, client=True, nap=client.nap)
+        super().__init__(peer, seen, client=True, nap=client.nap, window=client.window)
         self.client = client
         self.streams: dict[int, Got] = {}
 

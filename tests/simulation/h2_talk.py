@@ -9,20 +9,23 @@ from h2 import events
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.exceptions import ProtocolError
+from h2.settings import SettingCodes
 
 from chaosproxy.testing.recorder import Ending, Recorder
 from tests.simulation.seen import GONE, Seen
 
 PREFACE = 24
+WINDOW = 65_535
+"""What RFC 9113 section 6.9.2 gives every stream."""
 GOAWAY = 7
 
 
 class Talk:
     """One connection, either role."""
 
-    def __init__(self, peer: Recorder, seen: Seen, *, client: bool, nap: float = 0.0) -> None:
+    def __init__(self, peer: Recorder, seen: Seen, *, client: bool, nap: float = 0.0, window: int = WINDOW) -> None:
         self.peer, self.seen = peer, seen
-        self.nap = nap
+        self.nap, self._window = nap, window
         self.core = H2Connection(
             H2Configuration(
                 client_side=client,
@@ -45,6 +48,8 @@ class Talk:
 
     async def start(self) -> None:
         self.core.initiate_connection()
+        if self._window != WINDOW:
+            self.core.update_settings({SettingCodes.INITIAL_WINDOW_SIZE: self._window})
         await self.flush()
 
     async def flush(self) -> None:

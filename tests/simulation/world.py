@@ -3,7 +3,7 @@
 Rules: pure data; what is said on a wire follows from it alone. Must not know: the proxy, what becomes of it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -110,6 +110,8 @@ class Client:
     """HTTP/1: its way is shut behind its last request."""
     nap: float
     """Behind each read."""
+    window: int = 65_535
+    """HTTP/2: bytes of a stream that it takes ahead of what it has read."""
 
 
 @dataclass(frozen=True)
@@ -233,6 +235,9 @@ def world(seed: int) -> World:
         numbers = [count + index for index in range(1, random.choice([1, 1, 2, 3, 5]) + 1)]
         count = numbers[-1]
         clients.append(_client(random, numbers))
+        if clients[-1].protocol == "h2" and not clients[-1].nap:
+            window = Random(f"window of {numbers[0]} in {seed}").choice([65_535] * 8 + [300, 20])
+            clients[-1] = replace(clients[-1], window=window)
     return World(
         seed=seed,
         document=scenarios.scenario(random, seed),
