@@ -1,10 +1,12 @@
 """`shown`: what a test has tried, for the tables of `docs/security.md`."""
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tests.security.rows import Row
+from tests.security.rows import WRITE, Row, take_out_unwritten
 from tests.security.rows import shown as show
 
 
@@ -18,3 +20,11 @@ def shown(request: pytest.FixtureRequest) -> Callable[..., None]:
         show(section, Row(name=name, tried=tried, must=must, happens=happens, figure=figure, by=by))
 
     return one
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Where all of these tests have run, and written, what they did not write is of none any more."""
+    config = session.config
+    whole = [Path(argument).resolve() for argument in config.args] == [Path(__file__).parent]
+    if exitstatus == 0 and whole and os.environ.get(WRITE) == "write" and not config.option.keyword:
+        take_out_unwritten()
