@@ -63,6 +63,12 @@ LIMITS = (
     Limit("points of each field of a head with far too many", "http2.floods.FIELD", "", ""),
     Limit("points of each field behind its stream's end", "http2.floods.LATE_FIELD", "", ""),
     Limit("what the first read of HTTP/2 brings; what is quick doubles it", "proxy.connection.FIRST", "bytes", ""),
+    Limit(
+        "lines of HTTP/1 handled at once where faults look at them",
+        "proxy.slices.LINES",
+        "",
+        "the others have their turn",
+    ),
     Limit("a connection's turn, while others wait", "proxy.connection.TURN", "s", "the others have theirs"),
     Limit("a client's silence, until the kernel asks for it", "wire.listen.SILENT", "s", "four questions, then gone"),
     Limit(

@@ -6,7 +6,7 @@ Must not know: which side of the exchanges it is.
 from abc import abstractmethod
 from typing import Generic, TypeVar
 
-from chaosproxy.proxy.connection import Connection
+from chaosproxy.proxy.connection import FIRST, READ, Connection
 from chaosproxy.proxy.hearing import StandIn
 from chaosproxy.proxy.output import Spawn
 from chaosproxy.session import Session
@@ -26,6 +26,16 @@ class Carrier(Connection, Generic[AnyListener]):
     ) -> None:
         super().__init__(transport, session, number, spawn, wire)
         self.exchanges: dict[int, AnyListener] = {}
+
+    def beware(self, *, faulty: bool) -> None:
+        """An exchange begins on it; while one has faults as little is handled at once as can be: of HTTP/2 frames come
+        whole."""
+        if not faulty and len(self.exchanges) > 1:
+            return
+        if self.session.multiplexed:
+            self.most = FIRST if faulty else READ
+        else:
+            self.sliced = faulty
 
     @abstractmethod
     def stand_in(self, listener: AnyListener) -> AnyListener:

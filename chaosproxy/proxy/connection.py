@@ -12,6 +12,7 @@ import trio
 
 from chaosproxy.proxy.bugs import report
 from chaosproxy.proxy.output import Output, Spawn
+from chaosproxy.proxy.slices import LINES, beginning
 from chaosproxy.session import Closing, Session, Signal
 from chaosproxy.wire import close
 from chaosproxy.wire.dribbling import Dribbling
@@ -36,7 +37,7 @@ def fitting(portion: int, took: float) -> int:
     """How much to read at once, when a read of `portion` took so long: 128 KiB may be thousands of records, each with
     what faults do to it."""
     if took > TURN:
-        return max(LEAST, portion // 2)
+        return max(LEAST, int(portion * TURN / took))
     return min(READ, portion * 2) if took < TURN / 4 else portion
 
 
@@ -52,8 +53,8 @@ class Connection(Output):
     """The reader of one connection; `handle` says what a signal means on its side."""
 
     __slots__ = (
-        "_clock", "_ending", "_left", "_portion", "_wake", "deaf", "lingering", "most", "number", "over", "paused",
-        "shortcut", "wire",
+        "_clock", "_ending", "_left", "_portion", "_rest", "_wake", "deaf", "lingering", "most", "number", "over", "paused",
+        "shortcut", "sliced", "wire",
     )  # fmt: skip
 
     def __init__(
@@ -73,6 +74,10 @@ class Connection(Output):
         self._portion = FIRST if session.multiplexed else READ
         self.most = READ
         """Bytes of a read at most."""
+        self.sliced = False
+        """Faults look at what comes, so that every record may cost something: few are handled at once."""
+        self._rest = b""
+        """Of the last read, what is to be handled in a further turn."""
         self.paused = False
         self.deaf = False
         """Nothing is read, whoever wants to."""
@@ -121,6 +126,8 @@ class Connection(Output):
                     if self.paused or not self.session.hungry:
                         self._wake = trio.Event()
                         await self._wake.wait()
+                    elif self._rest:
+                        await trio.lowlevel.checkpoint()
                     else:
                         await self.transport.readable()
                     if not self.paused:
@@ -149,7 +156,11 @@ class Connection(Output):
         for _ in range(READS_PER_TURN):
             portion = self._portion
             try:
-                data = self.transport.recv(portion)
+                data = self._rest or self.transport.recv(portion)
+                if data and self.sliced and len(data) > LINES:
+                    data = self._slice(data)
+                else:
+                    self._rest = b""
             except TruncatedError as error:
                 signals = self.session.lost("no_close_notify", str(error))
                 data = b""
@@ -172,12 +183,19 @@ class Connection(Output):
                 self.over = True
             if signals is not None:
                 self._fed(signals, now)
-            if len(data) < LEAST or self.paused or self.over:
+            if (len(data) < LEAST and not self._rest) or self.paused or self.over:
                 return
             before, now = now, self._clock.current_time()
-            self._portion = min(fitting(portion, now - before), self.most)
-            if len(data) < portion or now - began > TURN:
+            if not self._rest:
+                self._portion = min(fitting(portion, now - before), self.most)
+            if (len(data) < portion and not self._rest) or now - began > TURN:
                 return
+
+    def _slice(self, data: bytes) -> bytes:
+        """What of it to handle now; the rest is for a further turn."""
+        end = beginning(data)
+        self._rest = data[end:]
+        return data[:end]
 
     def heard(self, signals: list[Signal], now: float) -> None:
         """What the session has to say of itself, without a read."""

@@ -61,6 +61,7 @@ class Exchange:
     def begin(self, head: RequestHead, plan: Plan, upstream: Upstream, now: float) -> None:
         """The request is in force under `plan`; its head enters the chain."""
         self._plan = plan
+        self._connection.beware(faulty=plan.faulty)
         self.client.bodiless = head.method == b"HEAD"
         self.client.old = head.version == b"1.0"
         self.client.upgrading = bool(head.upgrade) or head.method == b"CONNECT"

@@ -115,6 +115,7 @@ class RequestSide(ABC):
         self.connection, self.protocol = connection, protocol
         self._observer.meets("upstream", connection.wire)
         self.stream = connection.take(self)
+        connection.beware(faulty=plan.faulty)
         address = connection.upstream.address
         self._observer.upstream_connected(
             protocol, connection.number, self.stream if connection.session.multiplexed else None, address.url, now

@@ -7,10 +7,13 @@ import math
 import trio
 from trio.testing import MockClock
 
+from chaosproxy.http1.client import ClientConnection
 from chaosproxy.proxy import alarm as alarms
 from chaosproxy.proxy.alarm import Alarm
 from chaosproxy.proxy.client_side import EVENTS_PER_TURN
 from chaosproxy.proxy.connection import FIRST, LEAST, READ, READS_PER_TURN, TURN, Connection, fitting
+from chaosproxy.proxy.slices import LINES
+from chaosproxy.proxy.upstream_connection import UpstreamConnection
 from chaosproxy.testing.proxied import linked
 from chaosproxy.testing.recorder import Recorder
 from chaosproxy.wire.timer import LoopTimer
@@ -37,6 +40,18 @@ class Endless:
         return []
 
     def outgoing(self) -> list[bytes]:
+        return []
+
+
+class Records(Endless):
+    """The same; each line costs time, and nothing else does."""
+
+    def recv(self, nbytes: int) -> bytes:
+        self.asked.append(nbytes)
+        return (b"data:1\n\n" * (nbytes // 8 + 1))[:nbytes]
+
+    def receive(self, data: bytes) -> list:
+        self.clock.jump(data.count(b"\n") * self.cost)
         return []
 
 
@@ -91,6 +106,79 @@ def test_a_connection_whose_records_are_costly_has_short_turns():
     took, reads = turns(1e-6, 200)
     assert max(took[SETTLED:]) < 2.1 * TURN
     assert sum(map(sum, reads)) / sum(took) > 0.9e6  # and is none the slower for it
+
+
+def test_a_turn_that_was_far_too_long_is_followed_by_a_short_one():
+    """Not by one half as long."""
+    assert fitting(READ, 100 * TURN) == LEAST
+    assert fitting(READ, 4 * TURN) == READ // 4
+    assert fitting(READ, TURN) == READ
+
+
+def test_of_an_exchange_with_faults_so_many_lines_are_handled_at_once():
+    """From the first read on: nobody knows yet what they will cost. 25 microseconds each, which would be 0.8 s a read."""
+    clock, took = MockClock(), []
+
+    async def main() -> None:
+        peer = Records(clock, 25e-6, multiplexed=False)
+        connection = Reading(peer, peer, 1, lambda *_: None)
+        connection.sliced = True
+        for _ in range(300):
+            began = trio.current_time()
+            connection._read()
+            took.append(trio.current_time() - began)
+        assert len(peer.asked) < 10  # though what was read once is not read again
+
+    trio.run(main, clock=clock)
+    assert min(took) > TURN
+    assert max(took) < LINES * 25e-6 + TURN
+
+
+async def test_others_have_their_turn_between_the_records_of_one_chunk(monkeypatch, autojump_clock):
+    """One read, one chunk, 8000 records, and a fault that looks at each."""
+    number, fed = 8000, []
+    receive = ClientConnection.receive
+
+    def counted(session: ClientConnection, data: bytes) -> list:
+        fed.append(data.count(b"\n"))
+        return receive(session, data)
+
+    monkeypatch.setattr(ClientConnection, "receive", counted)
+    body = b"data:1\n\n" * number
+
+    async def serve(transport) -> None:
+        peer = Recorder(transport)
+        await peer.read()
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n" % len(body)
+        await peer.send(head + body)
+
+    scenario = {"version": 1, "faults": [{"mutate": {"replace": {"1": "2"}}}]}
+    async with linked(scenario, serve, room=1 << 20) as proxied:
+        client = proxied.connect()
+        client.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        await trio.sleep(5)
+        arrived = b"".join(client._incoming.parts)
+    assert arrived.count(b"data:2\n\n") == number
+    assert max(fed) <= LINES
+
+
+def test_of_http2_the_reads_stay_small_while_an_exchange_has_faults():
+    """Which may share the connection with others."""
+
+    async def main() -> None:
+        peer = Endless(MockClock(), 0, multiplexed=True)
+        connection = UpstreamConnection(peer, peer, 1, lambda *_: None, None)
+        seen = []
+        for stream, faulty in enumerate((False, True, False)):
+            connection.exchanges[stream] = None
+            connection.beware(faulty=faulty)
+            seen.append(connection.most)
+        connection.exchanges.clear()
+        connection.beware(faulty=False)
+        assert [*seen, connection.most] == [READ, FIRST, FIRST, READ]
+        assert not connection.sliced
+
+    trio.run(main)
 
 
 def test_what_costs_most_is_still_read():
