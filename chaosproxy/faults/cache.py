@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from chaosproxy.chain.endings import CLEAN, Ending
 from chaosproxy.chain.fault import Context, Fault, FaultSpec, register
-from chaosproxy.faults.caching import Serving, Store, Storing
+from chaosproxy.faults.caching import Key, Serving, Store, Storing
 from chaosproxy.model.headers import Headers
 from chaosproxy.model.units import ENDLESS, Duration, Size
 from chaosproxy.model.validate import field_problem
@@ -19,7 +19,7 @@ from chaosproxy.model.validate import field_problem
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cache(FaultSpec):
-    """Keeps answers with status 200, at most 1,000 of them and 16 MiB in all, and answers from them by itself. A request
+    """Keeps answers with status 200, at most 1,000 of them and 16 MiB in all, their heads and keys too, and answers from them by itself. A request
     that comes while the first answer is still on its way goes to the upstream too."""
 
     name: ClassVar[str] = "cache"
@@ -61,7 +61,7 @@ class Cache(FaultSpec):
         return Storing(self, context, store, key) if kept is None else Serving(self, context, kept)
 
 
-def _key(spec: Cache, context: Context) -> tuple[object, ...]:
+def _key(spec: Cache, context: Context) -> Key:
     request = context.request
     target = request.target.partition(b"?")[0] if spec.key == "path" else request.target
     wanted = {name.lower().encode() for name in spec.vary}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from chaosproxy.chain.actions import FOREVER, Actions, Finish, Note
 from chaosproxy.chain.fault import Context, Fault
-from chaosproxy.model.headers import first, replaced, tokens
+from chaosproxy.model.headers import Headers, first, replaced, tokens
 from chaosproxy.model.messages import Abort, Data, End, Event, ResponseHead
 from chaosproxy.model.units import counted
 from chaosproxy.model.vocabulary import Framing
@@ -16,9 +16,13 @@ from chaosproxy.model.vocabulary import Framing
 if TYPE_CHECKING:
     from chaosproxy.faults.cache import Cache
 
-Key = tuple[object, ...]
+Key = tuple[bytes | Headers, ...]
 ANSWERS = 1000
 ROOM = 16 * 1024 * 1024
+_OBJECT = 80
+"""Bytes of a field, or of any other small object, beside what it says."""
+_END = 40
+"""Of a number that says where a record ends."""
 OK = 200
 _REFUSALS = {b"no-store", b"no-cache", b"private"}
 
@@ -33,6 +37,16 @@ class Kept:
     """Where records end in it."""
     at: float
     """When it was complete."""
+
+
+def _size(key: Key, kept: Kept) -> int:
+    """What it takes of the memory: a body may be nothing, or nothing but ends of records."""
+    said = sum(len(part) if isinstance(part, bytes) else _size_of_fields(part) for part in key)
+    return said + _size_of_fields(kept.head.headers) + len(kept.head.reason) + len(kept.body) + _END * len(kept.ends)
+
+
+def _size_of_fields(headers: Headers) -> int:
+    return sum(len(name) + len(value) + 3 * _OBJECT for name, value in headers)  # both, and the pair
 
 
 class Store:
@@ -54,14 +68,14 @@ class Store:
         """Keep it, in the place of another."""
         self._take(key)
         self._kept[key] = kept
-        self._size += len(kept.body)
+        self._size += _size(key, kept)
         while len(self._kept) > ANSWERS or self._size > ROOM:
             self._take(next(iter(self._kept)))
 
     def _take(self, key: Key) -> Kept | None:
         kept = self._kept.pop(key, None)
         if kept is not None:
-            self._size -= len(kept.body)
+            self._size -= _size(key, kept)
         return kept
 
 

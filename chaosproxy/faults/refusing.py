@@ -6,6 +6,7 @@ Must not know: why it is refused.
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Annotated, ClassVar
 
 from chaosproxy.chain.actions import FOREVER, WAKE, Actions, Cancel, Note, Reply
@@ -83,9 +84,14 @@ def refused(spec: RefusingSpec, said: Refusal | bytes, context: Context, own: He
     return answer(spec.status, headers, body, context.request.method)
 
 
+def remembered(name: bytes) -> bytes:
+    """What to keep of a name that a peer gives, which may be as long as a head: 16 bytes, the same for the same name."""
+    return blake2b(name, digest_size=16).digest()
+
+
 def key_of(head: RequestHead, field: str | None) -> bytes:
     """Whom a request counts with: all that have the same value of a header field; without one, all."""
-    return b"" if field is None else b", ".join(values(head.headers, field.lower().encode()))
+    return b"" if field is None else remembered(b", ".join(values(head.headers, field.lower().encode())))
 
 
 class Waiting(Fault, ABC):

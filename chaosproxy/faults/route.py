@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 
 from chaosproxy.chain.actions import FOREVER, Actions, Note
 from chaosproxy.chain.fault import Context, Fault, register
-from chaosproxy.faults.refusing import RefusingSpec, refused
+from chaosproxy.faults.refusing import RefusingSpec, refused, remembered
 from chaosproxy.model.headers import first
 from chaosproxy.model.messages import Event, RequestHead, ResponseHead
 from chaosproxy.model.units import Within
@@ -109,7 +109,8 @@ class RunningRoute(Fault):
         self._mine: int | None = None
 
     def request_head(self, head: RequestHead, now: float) -> Actions:
-        self._session = first(head.headers, self._field)
+        session = first(head.headers, self._field)
+        self._session = None if session is None else remembered(session)
         known = self._replicas.of("session", self._session) if self._session is not None else None
         self._mine = mine = self._choose(known)
         self._replicas.busy[mine] += 1
@@ -141,7 +142,7 @@ class RunningRoute(Fault):
         if isinstance(event, ResponseHead) and self._mine is not None and event.status < FAILED:
             named = first(event.headers, self._field)
             if named is not None:
-                self._replicas.belongs("session", named, self._mine)
+                self._replicas.belongs("session", remembered(named), self._mine)
             elif self._session is not None and self._context.request.method == b"DELETE":
                 self._replicas.forget("session", self._session)
         return (event,)

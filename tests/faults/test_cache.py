@@ -183,17 +183,51 @@ def test_speed_divides_the_time():
     assert play([Cache(ttl=20.0)], [], context=replace(fast, began=4.0)).data == b""
 
 
+def keyed(number):
+    return b"GET", b"x", b"/%d" % number, ()
+
+
+def kept(store, numbers):
+    return [store.find(keyed(number), 0.0, 1.0) is not None for number in numbers]
+
+
 def test_only_so_much_is_kept():
     store = Store()
     for number in range(ANSWERS + 5):
-        store.put((number,), Kept(SSE, b"", (), 0.0))
-    assert [store.find((number,), 0.0, 1.0) is None for number in (0, 4, 5, ANSWERS + 4)] == [True, True, False, False]
-    large = Store()
+        store.put(keyed(number), Kept(SSE, b"", (), 0.0))
+    assert kept(store, (0, 4, 5, ANSWERS + 4)) == [False, False, True, True]
+    large, body = Store(), bytes(ROOM // 16 - 1024)
     for number in range(17):
-        large.put((number,), Kept(SSE, bytes(ROOM // 16), (), 0.0))
-    assert [large.find((number,), 0.0, 1.0) is None for number in (0, 1, 16)] == [True, False, False]
-    large.put((1,), Kept(SSE, b"", (), 0.0))
-    assert large._size == 15 * (ROOM // 16)
+        large.put(keyed(number), Kept(SSE, body, (), 0.0))
+    assert kept(large, (0, 1, 16)) == [False, True, True]
+    large.put(keyed(1), Kept(SSE, b"", (), 0.0))
+    assert 15 * len(body) < large._size < 15 * ROOM // 16
+    for number in range(17):
+        large._take(keyed(number))
+    assert large._size == 0
+
+
+LONG = b"x" * 60_000
+MANY = tuple((b"n", b"") for _ in range(1000))
+
+
+@pytest.mark.parametrize(
+    ("key", "answer", "each"),
+    [
+        ((), Kept(replace(SSE, headers=((b"mcp-session-id", LONG),)), b"", (), 0.0), 60_000),
+        ((), Kept(replace(SSE, headers=MANY), b"", (), 0.0), 100_000),
+        ((), Kept(replace(SSE, reason=LONG), b"", (), 0.0), 60_000),
+        ((LONG,), Kept(SSE, b"", (), 0.0), 60_000),
+        ((((b"x-k", LONG),),), Kept(SSE, b"", (), 0.0), 60_000),
+        ((), Kept(SSE, bytes(10_000), tuple(range(2, 10_002, 2)), 0.0), 150_000),
+    ],
+)
+def test_heads_keys_and_the_ends_of_records_are_counted_too(key, answer, each):
+    """Peers choose all of them: a thousand heads of 60 KB were 60 MB beside 16 MiB of bodies."""
+    store = Store()
+    for number in range(ANSWERS):
+        store.put((*keyed(number), *key), answer)
+    assert 0 < len(store._kept) <= ROOM / each
 
 
 def test_the_request_is_what_the_client_sent():

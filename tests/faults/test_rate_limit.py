@@ -145,6 +145,20 @@ def test_it_speaks_as_whoever_is_asked(path, says, fields):
     assert {name: value for name, value in refused.head[1].headers if b"ratelimit" in name} == fields
 
 
+def test_of_a_key_little_is_kept_however_long_it_is():
+    """The client chooses it: ten thousand of 60 KB were 600 MB."""
+    shared = Buckets()
+    for key in (b"k" * 60_000, b"k" * 60_000, b"k" * 60_001, b""):
+        request = replace(GET, headers=(*GET.headers, (b"x-k", key)))
+        play(
+            [RateLimit(limit=FIVE, per="x-k")],
+            SHORT,
+            request=request,
+            context=Context(Random(0), request, shared=shared),
+        )
+    assert [len(key) for key in shared._of] == [16, 16, 16]
+
+
 def test_speed_multiplies_the_rate_and_leaves_retry_after_alone():
     shared = Buckets()
     spec, fast = RateLimit(limit=Allowance(1, 10.0)), Context(Random(0), GET, speed=10.0, shared=shared)

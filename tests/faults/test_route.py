@@ -157,6 +157,17 @@ def test_only_so_many_are_remembered():
     assert [replicas.of("session", number) for number in (0, 2, 3)] == [None, None, 1]
 
 
+def test_of_a_session_s_name_little_is_kept_however_long_it_is():
+    """The server chooses it: twenty thousand of 60 KB were more than a gigabyte."""
+    replicas, name = Replicas(2), b"s" * 60_000
+    first_, second = begins(name), follows(name, 1.0)
+    for one, status in ((first_, 200), (second, 404)):
+        context = Context(Random(0), one.request, shared=replicas)
+        assert play([Route()], SHORT, request=one.request, head=one.head, context=context).head[1].status == status
+    ((kind, kept),) = replicas._of
+    assert (kind, len(kept)) == ("session", 16)
+
+
 @pytest.mark.parametrize(
     ("text", "column", "words"),
     [
