@@ -87,6 +87,23 @@ def _prose(text: str, paint: Paint, style: Style, indent: str) -> Iterator[str]:
 
 
 def listed(cases: tuple[Case, ...]) -> Iterator[str]:
-    """The cases, without a verdict."""
+    """The cases, without a verdict, for people."""
     for case in cases:
         yield fit(f"{case.id:{NAME}} {case.suite:5} {case.title}", WIDTH) + "\n"
+
+
+def listed_as_json(cases: tuple[Case, ...], suite: str) -> dict[str, object]:
+    """The same for programs, in the words of the card's JSON."""
+    return {
+        "suite": suite,
+        "cases": [
+            {
+                "case": case.id,
+                "suite": case.suite,
+                "title": case.title,
+                "theme": case.theme,
+                "kinds": sorted(case.kinds),
+            }
+            for case in cases
+        ],
+    }

@@ -105,7 +105,7 @@ def _program(args: list[str]) -> str | None:
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Cases at a time. Default: one for each processor."
 )
 @click.option("--tls", is_flag=True, help="Serve TLS, and HTTP/2 to those who take it; CHAOSPROXY_CA is the CA's file.")
-@click.option("--json", is_flag=True, help="The card as JSON.")
+@click.option("--json", is_flag=True, help="The card, or the list, as JSON.")
 @click.option("--junit", type=PATH, metavar="FILE", help="Write it as JUnit XML too.")
 @click.option("--html", type=PATH, metavar="FILE", help="Write it as a page too, with what was on the wire.")
 @click.option("--markdown", type=PATH, metavar="FILE", help="Write it as Markdown too.")
@@ -139,15 +139,26 @@ def command(ctx: click.Context, /, **given: object) -> int:
     if options.suite == "timeouts":
         return _timeouts(options)
     from chaosproxy.check.choosing import choose  # noqa: PLC0415 - `--help` does without it
-    from chaosproxy.check.shown import listed  # noqa: PLC0415 - `--help` does without it
 
     cases = choose(options.suite, options.only, options.skip)
     if options.listed:
-        click.echo("".join(listed(cases)), nl=False)
-        return 0
+        return _list(cases, options)
     options = _check(options)
     _some(cases)
     return _say(_known(options, _examined(options, cases)), options)
+
+
+def _list(cases: tuple["Case", ...], options: CheckOptions) -> int:
+    """What would be run."""
+    from chaosproxy.check.shown import listed, listed_as_json  # noqa: PLC0415 - `--help` does without it
+    from chaosproxy.journal.jsonl import as_line  # noqa: PLC0415 - likewise
+
+    if options.json:
+        suite = "gateway" if options.gateway is not None else options.suite
+        click.echo(as_line(listed_as_json(cases, suite)))
+    else:
+        click.echo("".join(listed(cases)), nl=False)
+    return 0
 
 
 def _some(cases: tuple["Case", ...]) -> None:
@@ -249,14 +260,12 @@ def _gateway(options: CheckOptions, url: str) -> int:
     """The card of a gateway; the exit status."""
     from chaosproxy.check.choosing import among  # noqa: PLC0415 - for whoever has a gateway
     from chaosproxy.check.gateway import GatewayExamination  # noqa: PLC0415 - likewise
-    from chaosproxy.check.shown import listed  # noqa: PLC0415 - likewise
     from chaosproxy.check.table.gateway import CASES  # noqa: PLC0415 - likewise
     from chaosproxy.proxy.address import parse_upstream  # noqa: PLC0415 - likewise
 
     cases = among(CASES, options.only, options.skip)
     if options.listed:
-        click.echo("".join(listed(cases)), nl=False)
-        return 0
+        return _list(cases, options)
     options = _check(options)
     _some(cases)
     address = parse_upstream(url, "--gateway")

@@ -12,6 +12,7 @@ import click
 
 from chaosproxy.cli.own_faults import own_faults
 from chaosproxy.cli.ready import check
+from chaosproxy.cli.speed import SpeedType
 from chaosproxy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ DEFAULT = "buffer-4k"
 @click.argument("scenario", required=False, default=DEFAULT, metavar="[SCENARIO]")
 @click.option(
     "--speed",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SpeedType(),
     metavar="X",
     help="Run the scenario X times as fast. Default: as fast as makes it fit into a few seconds.",
 )

@@ -9,6 +9,7 @@ import click
 
 from chaosproxy.cli.ends import Ends
 from chaosproxy.cli.ready import check_ready, ready_file
+from chaosproxy.cli.speed import SpeedType
 from chaosproxy.proxy.address import parse_listen
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ LINKS = ("disconnect", "engine", "scheduler", "blocks")
 )
 @click.option(
     "--speed",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SpeedType(),
     default=1.0,
     metavar="X",
     help="Divide `first` and `gap` of every request.",

@@ -9,6 +9,7 @@ import click
 from chaosproxy.cli.ends import Ends
 from chaosproxy.cli.own_faults import own_faults
 from chaosproxy.cli.ready import check_ready
+from chaosproxy.cli.speed import SpeedType
 from chaosproxy.errors import UsageError
 from chaosproxy.model.units import duration
 
@@ -99,7 +100,7 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @click.option("--seed", type=int, metavar="N", help="Else the scenario's, else drawn and journalled.")
 @click.option(
     "--speed",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SpeedType(),
     default=1.0,
     metavar="X",
     help="Run the scenario X times as fast.",

@@ -182,8 +182,14 @@ class _Block(contextlib.AbstractContextManager[ServedProxy]):
 
     def __init__(self, setup: Setup) -> None:
         self._served = _served(setup)
+        self._begun = False
 
     def __enter__(self) -> ServedProxy:
+        if self._begun:
+            raise RuntimeError(
+                "this block has begun once already; call `chaosproxy.serve(...)` again for another proxy"
+            )
+        self._begun = True
         return self._served.__enter__()
 
     def __exit__(

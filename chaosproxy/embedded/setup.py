@@ -3,7 +3,6 @@
 Must not know: threads, sockets.
 """
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from chaosproxy.embedded.linked import Serve
 from chaosproxy.embedded.parts import Parts
 from chaosproxy.errors import Problem, ScenarioError, UsageError
 from chaosproxy.model.mask import masked_address
+from chaosproxy.model.units import SPEEDS, is_speed
 from chaosproxy.scenario.schema import TRANSPARENT, Scenario
 
 FilePath = str | Path
@@ -70,8 +70,8 @@ class Setup:
     def of(cls, scenario: Source | None, options: Options, serve: Serve | None = None) -> "Setup":
         """ScenarioError, or UsageError naming the option that is wrong."""
         speed, seed = options.speed, options.seed
-        if not isinstance(speed, int | float) or not 0 < speed < math.inf:
-            raise UsageError(f"speed {speed!r}: write a number above 0")
+        if not isinstance(speed, int | float) or not is_speed(speed):
+            raise UsageError(f"speed {speed!r}: write {SPEEDS}")
         if seed is not None and not isinstance(seed, int):
             raise UsageError(f"seed {seed!r}: write a whole number")
         limit = options.journal_limit

@@ -15,6 +15,10 @@ ENDLESS = math.inf
 LONGEST = 10 * 365 * 86400.0
 """The longest finite duration, ten years; beyond it somebody has mistyped."""
 
+FASTEST = 1_000_000_000
+"""The largest speed: with it ten years are a third of a second."""
+SPEEDS = f"a number above 0, {FASTEST:,} at most"
+
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PER_SECOND = {"us": 1e6, "ms": 1e3}
 """Divided by, not multiplied with a fraction: so `9ms` and `0.009s` are the same number."""
@@ -168,6 +172,11 @@ def show_rate(rate: float) -> str:
     """`32KiB/s`, or `1500B/s` where it is no whole number of KiB."""
     amount = show_size(int(rate))
     return f"{amount if rate % 1024 == 0 else f'{amount}B'}/s"
+
+
+def is_speed(value: float) -> bool:
+    """Durations may be divided by it: `SPEEDS`. NaN is none."""
+    return 0 < value <= FASTEST
 
 
 def counted(number: int, noun: str) -> str:

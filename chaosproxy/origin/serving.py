@@ -17,6 +17,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from chaosproxy.errors import UnavailableError, cannot_listen
+from chaosproxy.model.units import SPEEDS, is_speed
 from chaosproxy.origin.app import Origin
 from chaosproxy.origin.engine import Engine, Link
 from chaosproxy.origin.question import UNSAID, Knobs
@@ -39,8 +40,8 @@ class OriginOptions:
     knobs: Knobs = UNSAID
 
     def __post_init__(self) -> None:
-        if self.slots < 1 or self.kv_blocks < 1 or not self.speed > 0:
-            raise ValueError("slots and kv_blocks are 1 or more, speed is more than 0")
+        if self.slots < 1 or self.kv_blocks < 1 or not is_speed(self.speed):
+            raise ValueError(f"slots and kv_blocks are 1 or more, speed is {SPEEDS}")
         for name in self.broken:
             Link(name)
 

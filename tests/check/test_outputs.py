@@ -134,6 +134,19 @@ def test_the_cases_are_listed(capsys):
     assert max(map(len, listed)) <= 80
 
 
+@pytest.mark.parametrize("gateway", [(), ("--gateway", "http://127.0.0.1:1")])
+def test_the_list_is_json_where_that_is_wanted(capsys, gateway):
+    arguments = ["check", "full", "--list", *gateway]
+    assert status_of(arguments) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert status_of([*arguments, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["suite"] == ("gateway" if gateway else "full")
+    cases = document["cases"]
+    assert [(case["case"], case["suite"]) for case in cases] == [tuple(line.split()[:2]) for line in shown]
+    assert all(set(case) == {"case", "suite", "title", "theme", "kinds"} and case["title"] for case in cases)
+
+
 def test_options_behind_the_dashes_are_the_command_s(capsys):
     assert (
         status_of(["check", "--only", "whole", "--json", "--", sys.executable, "-c", "print('--json --only x')"]) == 1

@@ -88,7 +88,9 @@ def test_a_speed_is_said_and_kept(said):
     assert "runs 60 times as fast, so that 15s take 250 ms" in " ".join(out.split())
 
 
-@pytest.mark.parametrize("arguments", [["bufer-4k"], ["absent.yaml"], ["--speed", "0"], ["one", "two"]])
+@pytest.mark.parametrize(
+    "arguments", [["bufer-4k"], ["absent.yaml"], ["--speed", "0"], ["--speed", "nan"], ["one", "two"]]
+)
 def test_wrong_usage(said, arguments):
     status, out, err = said(*arguments)
     assert (status, out) == (2, "")

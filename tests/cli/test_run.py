@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from chaosproxy.cli.main import status_of
+from chaosproxy.cli.speed import SpeedType
 from tests.ports import free_port
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nSet-Cookie: a=SECRET\r\n\r\nok"
@@ -392,3 +393,15 @@ def test_a_full_disk_costs_the_journal_not_the_traffic(run, upstream, tmp_path):
     status, _, err = proxy.stop()
     assert status == 3
     assert err.count("No space left") == 1
+
+
+@pytest.mark.parametrize("speed", ["nan", "inf", "1e308", "-1", "0", "fast"])
+def test_a_speed_that_nothing_could_run_at_is_one_line(capsys, speed):
+    assert status_of(["run", "--upstream", "http://127.0.0.1:1", "--speed", speed]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said[-1].endswith(f"'--speed': {speed!r}: write a number above 0, 1,000,000,000 at most")
+
+
+@pytest.mark.parametrize("speed", ["1", "0.001", "1e9"])
+def test_any_other_speed_is_taken(speed):
+    assert SpeedType().convert(speed, None, None) == float(speed)

@@ -89,6 +89,9 @@ def test_a_wrong_scenario_is_said_at_once(scenario, said):
         {"listen": "8666"},
         {"speed": 0},
         {"speed": "fast"},
+        {"speed": float("nan")},
+        {"speed": float("inf")},
+        {"speed": 1e308},
         {"seed": "x"},
         {"journal_limit": 0},
         {"journal_limit": "all"},
@@ -99,6 +102,16 @@ def test_a_wrong_scenario_is_said_at_once(scenario, said):
 def test_a_wrong_argument_is_said_at_once_by_its_name(wrong):
     with pytest.raises(chaosproxy.Error, match=list(wrong)[-1].replace("_", ".")):
         chaosproxy.serve(**{"upstream": "http://127.0.0.1:1", **wrong})
+
+
+def test_a_block_begins_once(upstream):
+    block = chaosproxy.serve(upstream=upstream)
+    with block as proxy:
+        with pytest.raises(RuntimeError, match=r"begun once already; call `chaosproxy\.serve"):
+            block.__enter__()
+        assert proxy.url
+    with pytest.raises(RuntimeError, match="once already"), block:
+        pytest.fail("the block must not begin")
 
 
 def test_a_port_that_is_taken_is_said_where_the_block_begins():

@@ -55,7 +55,9 @@ def test_a_name_that_nobody_has():
         pytest.fail("it accepts nowhere")
 
 
-@pytest.mark.parametrize("options", [{"slots": 0}, {"kv_blocks": 0}, {"speed": 0}, {"speed": float("nan")}])
+@pytest.mark.parametrize(
+    "options", [{"slots": 0}, {"kv_blocks": 0}, {"speed": 0}, {"speed": float("nan")}, {"speed": 1e308}]
+)
 def test_options_that_make_no_sense(options):
     with pytest.raises(ValueError, match="1 or more"):
         OriginOptions(**options)
