@@ -12,6 +12,7 @@ import click
 import pytest
 
 from chaosproxy.cli.run import command
+from chaosproxy.cli.speed import SpeedType
 from tests.ports import free_port
 
 
@@ -35,7 +36,7 @@ def test_every_parameter_of_run_has_its_variable(parameter, monkeypatch):
     values = {
         click.IntRange: "3",
         click.types.IntParamType: "3",
-        click.FloatRange: "2.5",
+        SpeedType: "2.5",
         click.types.BoolParamType: "1",
     }
     value = "9s" if parameter.name in {"grace", "wait_upstream"} else values.get(type(parameter.type), "some")
