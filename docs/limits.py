@@ -67,7 +67,7 @@ LIMITS = (
         "lines of HTTP/1 handled at once where faults look at them",
         "proxy.slices.LINES",
         "",
-        "the others have their turn",
+        "the others have their turn; a chunk of more may travel as two",
     ),
     Limit("a connection's turn, while others wait", "proxy.connection.TURN", "s", "the others have theirs"),
     Limit("a client's silence, until the kernel asks for it", "wire.listen.SILENT", "s", "four questions, then gone"),
