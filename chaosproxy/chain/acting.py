@@ -115,6 +115,7 @@ class Actor(Place):
         self.silence()
         if passing is None:
             self.rest = None
+            self.closed = self.closed and not self.in_tunnel  # the timer of who passes it on later
         self.act(tuple(one for one in actions if not isinstance(one, PassOn)), now)
         if passing is None:
             return False

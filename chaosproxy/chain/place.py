@@ -15,6 +15,7 @@ from chaosproxy.chain.fault import Fault
 from chaosproxy.chain.neighbours import Director, Node
 from chaosproxy.chain.placed import Placed
 from chaosproxy.model.messages import Abort, Data, End, Event, Interim, RequestHead, ResponseHead
+from chaosproxy.model.vocabulary import Framing
 
 if TYPE_CHECKING:
     from chaosproxy.chain.line import Line
@@ -88,6 +89,11 @@ class Place(ABC):
     def behind(self) -> Node:
         """What stands behind it, also while it stands in a span."""
         return self.next if self.span is None else self.span.next
+
+    @property
+    def in_tunnel(self) -> bool:
+        """The End of this way is not that of the exchange: the upstream may still be told something."""
+        return isinstance(self.head, ResponseHead) and self.head.framing is Framing.TUNNEL
 
     # ---- room
 

@@ -149,7 +149,7 @@ class Stage(Actor):
         if isinstance(event, End | Abort):
             self.ended = True
         self.act((event,) if self.inert else self._ask("control", event, now), now)
-        if self.ended and self.mute:
+        if self.ended and self.mute and not self.in_tunnel:
             self.closed = True  # drained: there is nobody left to tell
         if self.ended and self.tells_end:
             self.director.over(self, now)

@@ -149,7 +149,7 @@ class ServerConnection(Connection):
             return [Closed(detail)]
         if self._inbound is Inbound.TUNNEL:
             return self._resume_tunnel()
-        if self._encoder.framing is Framing.TUNNEL:
+        if self._encoder.framing is Framing.TUNNEL and self.closing is not Closing.SILENCE:
             return []  # the tunnel's End has been delivered
         signals = self._cut_short("fin", "")
         if self.closing is Closing.SILENCE:

@@ -28,7 +28,7 @@ def request_fields(head: RequestHead) -> Block:
         return [
             HeaderTuple(b":method", b"CONNECT"),
             HeaderTuple(b":authority", target or authority),
-            *_regular(head.headers),
+            *_regular(head.headers, te=True),
         ]
     if target[:1] not in (b"/", b"*"):
         scheme, authority, target = _absolute(head, authority)
@@ -38,7 +38,7 @@ def request_fields(head: RequestHead) -> Block:
     block.append(HeaderTuple(b":path", target))
     if head.upgrade and head.method == b"CONNECT":  # RFC 8441 section 4
         block.append(HeaderTuple(b":protocol", head.upgrade))
-    block.extend(_regular(head.headers))
+    block.extend(_regular(head.headers, te=True))
     return block
 
 
@@ -63,9 +63,10 @@ def _absolute(head: RequestHead, authority: bytes) -> tuple[bytes, bytes, bytes]
     return scheme.lower(), rest[:at] or authority, path
 
 
-def _regular(headers: Headers) -> Block:
+def _regular(headers: Headers, *, te: bool = False) -> Block:
+    """`te`: it is a request, which may say that its trailers are welcome (section 8.2.2)."""
     named = set(tokens(headers, b"connection")) - _PROTECTED
-    te = b"trailers" in tokens(headers, b"te")
+    te = te and b"trailers" in tokens(headers, b"te")
     block: Block = []
     for field in headers:
         key, value = field

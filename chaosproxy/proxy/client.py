@@ -263,7 +263,7 @@ class ClientConnection(Carrier[ClientListener]):
         """The client has left behind a body that nobody reads."""
         if self.wire is not None and not self.wire.hears:
             return  # nor sees
-        if not reset and any(exchange.in_tunnel for exchange in self.exchanges.values()):
+        if not reset and any(exchange.half_closes for exchange in self.exchanges.values()):
             return  # there a FIN is the end of one way, and stands behind what is unread
         now = self.now()
         for exchange in list(self.exchanges.values()):

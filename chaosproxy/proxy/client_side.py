@@ -256,7 +256,8 @@ class ClientSide:
 
     def tunnel_ended(self, now: float) -> None:
         """Both ways of the tunnel have ended."""
-        self.done(Ending("upstream", "clean"), now)
+        if not self.over:
+            self.done(Ending("upstream", "clean"), now)
 
     def gone(self, abort: Abort, now: float, silent: str | None = None) -> None:
         """The client has left. `silent`: which fault had fallen silent, if one has."""

@@ -96,7 +96,7 @@ class Exchange:
         if plan is None:
             self._hold_more(events, now)
             return
-        line = plan.chain.request
+        line, left = plan.chain.request, False
         pieces: list[Data] = []
         for event in events:
             if isinstance(event, Data):
@@ -116,10 +116,14 @@ class Exchange:
             if isinstance(event, End):
                 self._request_complete = True
                 self.observer.request_end(now)
+                tunnel = self.upstream is not None and self.upstream.tunnel
+                left = tunnel and not (self.half_closes or self._connection.session.multiplexed)
             line.push_control(event, now)
         if pieces:
             line.push(pieces, now)
         self.settle(now)
+        if left:
+            self._client_gone(Abort("client:fin", Peer.CLIENT, manner=Manner.FIN), now)
 
     def hold(self, held: HeldRequest) -> None:
         """Nothing begins before its body is complete."""
@@ -187,9 +191,9 @@ class Exchange:
         self._end(self.client.abort, Abort("shutdown", Peer.PROXY, scope=Scope.STREAM, manner=Manner.RESET), now)
 
     @property
-    def in_tunnel(self) -> bool:
-        """It has become a tunnel."""
-        return self.upstream is not None and self.upstream.tunnel
+    def half_closes(self) -> bool:
+        """A FIN of the client ends its way alone."""
+        return self.upstream is not None and self.upstream.half_closes and self.client.silenced is None
 
     # ---- what follows
 
@@ -220,7 +224,8 @@ class Exchange:
                     break
         finally:
             self._busy = False
-        if upstream.tunnel and client.response_ended and upstream.request_ended and not client.over:
+        answered = upstream.answer_ended if client.over else client.response_ended and client.silenced is None
+        if upstream.tunnel and upstream.request_ended and answered:
             upstream.tunnel_ended(now)
             client.tunnel_ended(now)
         if chain.notes:

@@ -17,7 +17,7 @@ class ClientListener(Protocol):
     """Whoever hears the client's session on one stream: the exchange."""
 
     @property
-    def in_tunnel(self) -> bool: ...
+    def half_closes(self) -> bool: ...
     def request_events(self, events: list[Event], now: float) -> None: ...
     def client_gone(self, abort: Abort, now: float) -> None: ...
     def client_writable(self, now: float) -> None: ...
@@ -64,8 +64,8 @@ class DeafExchange(StandIn[ClientListener]):
     """Nobody hears the client. That its socket takes more, and what a fault does to its connection, is no word of its."""
 
     @property
-    def in_tunnel(self) -> bool:
-        return self.listener.in_tunnel
+    def half_closes(self) -> bool:
+        return self.listener.half_closes
 
     def request_events(self, events: list[Event], _now: float) -> None:
         self.keep(lambda now: self.listener.request_events(events, now))

@@ -3,6 +3,7 @@
 Must not know: the client's connection.
 """
 
+import math
 from collections.abc import Sequence
 
 from chaosproxy.chain.content import prepare
@@ -24,8 +25,18 @@ class UpstreamSide(RequestSide):
     def __init__(self, owner: Owner, plan: Plan, upstream: Upstream, client_protocol: str, lane: Lane) -> None:
         super().__init__(owner, plan, upstream, client_protocol, lane)
         self.tunnel = False
+        self.answer_ended = False
+        """In a tunnel the upstream has ended its way, and the other may go on."""
         self.credit_at = 0
         """Once so many body bytes have come, the upstream is to be credited, though they went straight through."""
+
+    @property
+    def half_closes(self) -> bool:
+        """In a tunnel the client may end its way and still be answered; not where nothing of the answer can come any more."""
+        if not self.tunnel or self._plan.chain.silent:
+            return False
+        line = self._line
+        return not self.over or bool(line.waiting) or line.blocked or line.due < math.inf
 
     # ---- the answer
 
@@ -89,7 +100,7 @@ class UpstreamSide(RequestSide):
             case ResponseHead():
                 self._answered = True
                 self._observer.response_head(event, now)
-                self.tunnel = event.framing is Framing.TUNNEL
+                self.tunnel, self.answer_ended = event.framing is Framing.TUNNEL, False
                 if not self.tunnel and not event.final:
                     prepare(self._line, event.headers, self._plan.records)
                 asked = self._head is not None and (self._head.upgrade or self._head.method == b"CONNECT")
@@ -98,6 +109,7 @@ class UpstreamSide(RequestSide):
             case Interim():
                 self._answered = True
             case End():
+                self.answer_ended = True
                 if not self.tunnel:
                     self._finished(now)
             case Abort():

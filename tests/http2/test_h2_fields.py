@@ -19,7 +19,7 @@ def pseudo(head):
 
 
 def regular(headers):
-    return pairs(response_fields(ResponseHead(200, headers)))[1:]
+    return pairs(request_fields(RequestHead(b"GET", b"/", headers, authority=b"a")))[4:]
 
 
 def test_a_request_from_http1():
@@ -107,6 +107,14 @@ def test_extended_connect():
 )
 def test_fields_that_belong_to_a_connection_stay_on_it(sent, written):
     assert regular(sent) == written
+
+
+def test_te_is_for_requests_alone():
+    """RFC 9113 section 8.2.2."""
+    fields = ((b"TE", b"trailers"), (b"X", b"y"))
+    assert response_fields(ResponseHead(200, fields))[1:] == [(b"x", b"y")]
+    assert response_fields(Interim(103, fields))[1:] == [(b"x", b"y")]
+    assert trailers_block(fields) == [(b"x", b"y")]
 
 
 def never_indexed(block):
