@@ -7,10 +7,10 @@ import pytest
 from chaosproxy.chain.endings import Ending
 from chaosproxy.chain.fault import Context
 from chaosproxy.chain.trigger import Trigger
-from chaosproxy.faults import AbortUpstream, Buffer, ClientAbort, Cut, Timeout
+from chaosproxy.faults import AbortUpstream, Buffer, ClientAbort, Cut, Latency, Timeout
 from chaosproxy.model.codes import NO_ERROR
-from chaosproxy.model.messages import Abort, End
-from chaosproxy.model.vocabulary import Peer
+from chaosproxy.model.messages import Abort, End, ResponseHead
+from chaosproxy.model.vocabulary import Framing, Peer
 from chaosproxy.testing.play import GET, play
 
 EVENTS = [(float(number), b"data: %d\n\n" % number) for number in range(1, 7)]
@@ -151,3 +151,12 @@ def test_it_is_the_word_of_the_machine_that_has_the_connection(play):
 )
 def test_a_mistake_has_its_place(refused, text, column, said):
     refused(text, column, said)
+
+
+@pytest.mark.parametrize("lazy", [True, False])
+@pytest.mark.parametrize("end", [2.0, 4.0], ids=["before", "behind"])
+def test_in_a_tunnel_the_upstream_is_told_though_it_has_ended_its_own_way(end, lazy):
+    tunnel = ResponseHead(101, (), b"Switching Protocols", Framing.TUNNEL)
+    script = sorted([(1.0, b"hello"), (end, End()), (3.0, "hangup")], key=lambda step: step[0])
+    played = play([ClientAbort(delay=2.5), Latency(delay=1.25)], script, head=tunnel, lazy=lazy)
+    assert played.cancelled_at == 5.5
