@@ -16,8 +16,15 @@ from typing import Any
 
 import pytest
 
+from chaosproxy.embedded import outlet
+from chaosproxy.journal import jsonl
+
 WITHIN = 40
 """Seconds; what takes longer does not come."""
+AT_ONCE = 1.0
+"""Seconds that pass at most where something is to be at once, or beyond the time that it may take: the machine is shared."""
+READER = jsonl.LAST + 2 * outlet.LOOK
+"""Seconds at the end for each reader that has stopped reading, be it of the journal, of stdout or of stderr."""
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n"

@@ -16,7 +16,7 @@ import pytest
 from chaosproxy.cli.main import status_of
 from chaosproxy.journal import jsonl
 from tests.journal.test_jsonl import record
-from tests.security.processes import MANY, WITHIN, answers, asked, process, serving
+from tests.security.processes import AT_ONCE, MANY, READER, WITHIN, answers, asked, process, serving
 
 __all__ = ["process"]
 
@@ -78,11 +78,12 @@ def test_stderr_and_a_journal_s_pipe_that_nobody_reads(shown, process, tmp_path)
     assert whole == list(range(1, len(whole) + 1))
     assert whole != list(range(1, MANY + 1))
     assert status == 3
+    assert took < 2 * READER + AT_ONCE
     shown(
         "process",
         "stderr, and a journal that is a pipe, that nobody reads",
         tried=MANY,
-        must="no exchange waits; SIGTERM ends it; a journal that lost exchanges is exit status 3",
+        must=f"no exchange waits; SIGTERM ends it within {READER} s for each reader and a second; a journal that lost exchanges is exit status 3",
         happens=f"{', '.join(sorted(statuses))}; exit status {status}",
         figure=f"ended {took * 1000:.0f} ms after SIGTERM",
     )

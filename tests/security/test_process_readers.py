@@ -5,7 +5,7 @@ import os
 import time
 from pathlib import Path
 
-from tests.security.processes import MANY, WITHIN, answers, asked, process, serving
+from tests.security.processes import AT_ONCE, MANY, READER, WITHIN, answers, asked, process, serving
 
 __all__ = ["process"]
 
@@ -25,11 +25,12 @@ def test_a_terminal_that_nobody_reads(shown, process):
     os.close(reading)
     assert ids == list(range(1, MANY + 1))
     assert status == 0
+    assert took < 2 * READER + AT_ONCE
     shown(
         "process",
         "stdout and stderr are a terminal that nobody reads",
         tried=MANY,
-        must="no exchange waits; SIGTERM ends it",
+        must=f"no exchange waits; SIGTERM ends it within {READER} s for each of them and a second",
         happens=f"{', '.join(sorted(statuses))}; exit status {status}",
         figure=f"ended {took * 1000:.0f} ms after SIGTERM",
     )
