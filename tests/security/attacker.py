@@ -1,7 +1,7 @@
 """`python -m tests.security.attacker`: one attacker on real sockets, a process of its own, as fast as it is read.
 
 As a client it connects to the proxy again as soon as it is cut; as an upstream it attacks on every connection on which it
-is asked for something. What it has done is one line of JSON at the end.
+is asked for something; over HTTP/1.1 it is a client. What it has done is one line of JSON at the end.
 """
 
 import argparse
@@ -16,7 +16,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from chaosproxy.http2.frames import ACK, PREFACE, frame
+from tests.security.attacker_h1 import H1Attacker
 from tests.security.flooding import BEFORE_OUR_SETTINGS, CLIENTS, UPSTREAMS, Attack, opening
+from tests.security.flooding_h1 import H1
 from tests.security.h2_frames import GOAWAY, GREETING, HEADERS, SETTINGS
 
 AT_ONCE = 64 * 1024
@@ -86,10 +88,16 @@ class Attacker:
         while some := list(islice(parts, size)):
             yield b"".join(some), len(some)
 
-    def said(self) -> str:
-        return json.dumps(
-            {"parts": self.parts, "connections": self.connections, "cut": self.cut, "codes": sorted(self.codes)}
-        )
+
+def said(attacker: Attacker | H1Attacker) -> str:
+    return json.dumps(
+        {
+            "parts": attacker.parts,
+            "connections": attacker.connections,
+            "cut": attacker.cut,
+            "codes": sorted(attacker.codes),
+        }
+    )
 
 
 def gone(sock: socket.socket) -> None:
@@ -110,9 +118,9 @@ def client(attacker: Attacker, port: int, seconds: float) -> None:
             gone(sock)
 
 
-def upstream(attacker: Attacker, seconds: float) -> None:
+def upstream(attacker: Attacker, port: int, seconds: float) -> None:
     """The port is the first line that is said; a connection that nobody asks on is left alone."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", port)) as listener:
         print(listener.getsockname()[1], flush=True)
         listener.settimeout(0.1)
         until = time.monotonic() + seconds
@@ -135,17 +143,23 @@ def upstream(attacker: Attacker, seconds: float) -> None:
 def main() -> int:
     """One of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("side", choices=["client", "upstream"])
+    parser.add_argument("side", choices=["client", "h1", "upstream"])
     parser.add_argument("name")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=5)
     asked = parser.parse_args()
-    attacker = Attacker(asked.name, (CLIENTS if asked.side == "client" else UPSTREAMS)[asked.name])
-    if asked.side == "client":
-        client(attacker, asked.port, asked.seconds)
-    else:
-        upstream(attacker, asked.seconds)
-    print(attacker.said(), flush=True)
+    attacker: Attacker | H1Attacker
+    match asked.side:
+        case "client":
+            attacker = Attacker(asked.name, CLIENTS[asked.name])
+            client(attacker, asked.port, asked.seconds)
+        case "h1":
+            attacker = H1Attacker(H1[asked.name])
+            attacker.run(asked.port, asked.seconds, gone)
+        case _:
+            attacker = Attacker(asked.name, UPSTREAMS[asked.name])
+            upstream(attacker, asked.port, asked.seconds)
+    print(said(attacker), flush=True)
     return 0
 
 
