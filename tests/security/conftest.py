@@ -1,7 +1,7 @@
 """`shown`: what a test has tried, for the tables of `docs/security.md`."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,9 +22,23 @@ def shown(request: pytest.FixtureRequest) -> Callable[..., None]:
     return one
 
 
+_left_out: set[str] = set()
+"""The files of which a test did not run."""
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """What is skipped on this machine may be shown by another."""
+    if report.skipped:
+        _left_out.add(report.location[0])
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """By `-k`, `-m`, `--deselect` or `--lf`."""
+    _left_out.update(item.location[0] for item in items)
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Where all of these tests have run, and written, what they did not write is of none any more."""
-    config = session.config
-    whole = [Path(argument).resolve() for argument in config.args] == [Path(__file__).parent]
-    if exitstatus == 0 and whole and os.environ.get(WRITE) == "write" and not config.option.keyword:
-        take_out_unwritten()
+    whole = [Path(argument).resolve() for argument in session.config.args] == [Path(__file__).parent]
+    if exitstatus == 0 and whole and os.environ.get(WRITE) == "write":
+        take_out_unwritten(_left_out)
