@@ -15,7 +15,7 @@ PAGE = Path(__file__).parent / "security.md"
 SECTIONS = {
     "framing": "HTTP/1.1: framing and smuggling",
     "http2": "HTTP/2: conformance",
-    "attacks": "HTTP/2: attacks",
+    "attacks": "Attacks, over HTTP/2 where nothing else is said",
     "slow": "Slow and vanished peers",
     "files": "Files, patterns and strings",
     "secrets": "Secrets and output",

@@ -17,7 +17,7 @@ LONGEST = 10 * 365 * 86400.0
 
 FASTEST = 1_000_000_000
 """The largest speed: with it ten years are a third of a second."""
-SPEEDS = f"a number above 0, {FASTEST:,} at most"
+SPEEDS = f"a number above 0, at most {FASTEST:,}"
 
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PER_SECOND = {"us": 1e6, "ms": 1e3}

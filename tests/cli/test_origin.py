@@ -117,7 +117,7 @@ def test_a_port_that_is_taken(start):
         (("--kv-blocks", "many"), "--kv-blocks"),
         (("--break", "nothing"), "'disconnect', 'engine', 'scheduler', 'blocks'"),
         (("--speed", "0"), "--speed"),
-        (("--speed", "inf"), "'inf': write a number above 0, 1,000,000,000 at most"),
+        (("--speed", "inf"), "'inf': write a number above 0, at most 1,000,000,000"),
         (("--ready-file", "/nowhere/at/all"), "cannot write the ready file /nowhere/at/all"),
         (("left",), "left"),
     ],

@@ -399,7 +399,7 @@ def test_a_full_disk_costs_the_journal_not_the_traffic(run, upstream, tmp_path):
 def test_a_speed_that_nothing_could_run_at_is_one_line(capsys, speed):
     assert status_of(["run", "--upstream", "http://127.0.0.1:1", "--speed", speed]) == 2
     said = capsys.readouterr().err.splitlines()
-    assert said[-1].endswith(f"'--speed': {speed!r}: write a number above 0, 1,000,000,000 at most")
+    assert said[-1].endswith(f"'--speed': {speed!r}: write a number above 0, at most 1,000,000,000")
 
 
 @pytest.mark.parametrize("speed", ["1", "0.001", "1e9"])

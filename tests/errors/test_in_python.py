@@ -31,8 +31,8 @@ ARGUMENT = {
         {"listen": "8666"},
         "listen address '8666': write HOST:PORT, 127.0.0.1:8666; port 0 is any free one",
     ),
-    "no speed": ({"speed": 0}, "speed 0: write a number above 0"),
-    "a word for a speed": ({"speed": "fast"}, "speed 'fast': write a number above 0"),
+    "no speed": ({"speed": 0}, "speed 0: write a number above 0, at most 1,000,000,000"),
+    "a word for a speed": ({"speed": "fast"}, "speed 'fast': write a number above 0, at most 1,000,000,000"),
     "half a seed": ({"seed": 1.5}, "seed 1.5: write a whole number"),
     "no memory": ({"journal_limit": 0}, "journal_limit 0: write a whole number above 0"),
     "tls switched on": ({"tls": True}, 'tls True: write "auto", or (certificate, key), two files'),
@@ -162,7 +162,7 @@ SCENARIO = {
     "not there": ("absent.yaml", {}, "absent.yaml: cannot be read: No such file or directory"),
     "of no kind": (7, {}, "a scenario is a name, a path, YAML text or a mapping; found int"),
     "for a wrong upstream": (None, {"upstream": "127.0.0.1"}, f"upstream '127.0.0.1': {URL}"),
-    "at no speed": (None, {"speed": 0}, "speed 0: write a number above 0"),
+    "at no speed": (None, {"speed": 0}, "speed 0: write a number above 0, at most 1,000,000,000"),
 }
 
 
