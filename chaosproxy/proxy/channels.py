@@ -10,7 +10,7 @@ from chaosproxy.wire.wire import Wire
 
 
 class ClientChannel(Protocol):
-    """The connection as this side uses it."""
+    """The connection as the side that answers uses it."""
 
     session: Session
     blocked: bool

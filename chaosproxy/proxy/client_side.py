@@ -152,7 +152,7 @@ class ClientSide:
 
     def _own_waits(self, sent: list[Event], ending: Ending, detail: str, now: float) -> bool:
         """Whether some of it has to wait: an answer of our own stood in no line, which would have asked the client's windows
-        (RFC 9113 section 6.9.1). If not, nothing has been sent."""
+        (RFC 9113 section 6.9.1). If not it is counted, and still to be sent."""
         body = sent[-2] if self._head is None and len(sent) > 1 else None
         if not isinstance(body, Data):
             return False
@@ -163,7 +163,7 @@ class ClientSide:
         self._observer.delivered_own(body.payload, now)
         return False
 
-    def _send_own(self, own: "Unsent", now: float) -> None:
+    def _send_own(self, own: Unsent, now: float) -> None:
         """As much of it as the client takes now."""
         connection = self.connection
         room = 0 if connection.blocked else connection.session.allowance(self.stream)

@@ -111,9 +111,8 @@ class UpstreamConnection(Carrier[UpstreamListener]):
                 if exchange is not None:
                     exchange.request_unwanted(now)
             case Closed(detail):
-                if detail and (
-                    self._left or not self.over
-                ):  # it has not only left, and no exchange need have been told
+                if detail and (self._left or not self.over):  # else it has only left
+                    # No exchange need have been told.
                     log.warning("upstream connection %d broke HTTP: %s", self.number, detail)
                 self.over = True
                 self.upstream.lost(self)
